@@ -11,7 +11,6 @@ import { createSigner, decodeBase64, type NoteSigner, type WITNESS_KEY } from '.
 
 const KEY_BYTES = 32;
 
-/** The keys for a writer of one log. */
 export interface SealingKey {
   readonly seeds: Uint8Array;
   readonly removals: Uint8Array;
@@ -34,14 +33,13 @@ export function signerOf(proofKey: Uint8Array, name: string, type?: typeof WITNE
   return createSigner(name, deriveSeed(proofKey, name), type);
 }
 
-/** The sealing key of all logs: derived one way, so `PROOF_KEY` does not follow from it. */
+/** Of all logs, derived one way: `PROOF_KEY` does not follow from it. */
 export function deriveSealingKey(proofKey: Uint8Array): Uint8Array {
   return Buffer.concat(
     PROOF_LOGS.flatMap((log) => PURPOSES.map((purpose) => deriveSeed(proofKey, `koppelvlak:${purpose}:${log}`))),
   );
 }
 
-/** The part of it for one log. */
 export function sealingKeyOf(sealingKey: Uint8Array, log: ProofLogName): SealingKey {
   const at = PROOF_LOGS.indexOf(log) * PURPOSES.length * KEY_BYTES;
   return {
@@ -93,7 +91,6 @@ const OTHER_KEY = {
   allowed: 'the key that they were started with; it never changes',
 };
 
-/** The fault of a key for this database; undefined when it is the right one. */
 export async function faultOfKey(
   db: Db,
   sealingKey: Uint8Array,

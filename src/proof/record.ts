@@ -10,7 +10,6 @@ import { parseIfJson } from '../lib/json/parse-untrusted.ts';
 import { mapWithinBudget } from '../lib/scheduling.ts';
 import { decodeBase64, FormatError } from './tlog/note.ts';
 
-/** Bytes of a seed, a salt, a commitment and a record hash. */
 const SECRET_BYTES = 32;
 
 /** The first format of records, and the only one of other entries. */
@@ -24,7 +23,7 @@ export interface ProofRecord {
   readonly format?: number;
   /** The format of new records is newer. */
   readonly isOlder?: boolean;
-  /** Their names and JSON values. Not an object: one with its own names for each record is slow. */
+  /** Not an object: one with its own names for each record is slow. */
   readonly parts: Iterable<readonly [name: string, json: unknown]>;
   /** Kinds of parts that a record may have several of: padded with parts without content, so that their number stays hidden. */
   readonly padding?: {
@@ -41,24 +40,20 @@ interface SaltedPart {
   readonly json?: unknown;
 }
 
-/** The salt of a part: HMAC-SHA-256(seed, name). */
+/** HMAC-SHA-256(seed, name). */
 export function partSalt(seed: Uint8Array, name: string): Uint8Array {
   return Buffer.from(hmacSha256(octets(seed), name), 'latin1');
 }
 
-/**
- * The parts of a record, padded with parts without content up to the next power of two, at least two, so that their number stays hidden. Everything
- * follows from the seed, so that the record can be checked later.
- */
+/** Padded up to the next power of two, at least two. Everything follows from the seed, so that the record can be checked later. */
 function* saltedParts(seed: Uint8Array, { parts, padding }: ProofRecord): Generator<SaltedPart> {
   if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
   const secret = octets(seed);
   for (const [name, json] of parts) yield { name, salt: hmacSha256(secret, name), json };
   if (padding === undefined) return;
-  const { count, nameOf } = padding;
-  const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
-  for (let place = 0; place < wanted - count; place += 1) {
-    const name = nameOf(place);
+  const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, padding.count))));
+  for (let place = 0; place < wanted - padding.count; place += 1) {
+    const name = padding.nameOf(place);
     yield { name, salt: hmacSha256(secret, name) };
   }
 }
@@ -80,11 +75,7 @@ export async function entryWithinBudget(seed: Uint8Array, record: ProofRecord): 
   return joined(await mapWithinBudget(saltedParts(seed, record), committed), record.format);
 }
 
-/**
- * The format byte, and SHA-256 over all parts, sorted by the bytes of their names: length of the name (two bytes, big-endian) ‖ name ‖
- * commitment.
- * @throws {FormatError} on a name that is too long
- */
+/** The format byte, and SHA-256 over all parts by the bytes of their names: length of the name (two bytes, big-endian) ‖ name ‖ commitment. */
 function joined(parts: readonly Committed[], format?: number): Uint8Array {
   // As octets, the order of texts is that of their bytes.
   const named = parts.map(([name, bytes]): Committed => [Buffer.from(name).toString('latin1'), bytes]);
@@ -96,7 +87,6 @@ function joined(parts: readonly Committed[], format?: number): Uint8Array {
   return entryWith(hash('sha256', Buffer.from(whole, 'latin1'), 'binary'), format);
 }
 
-/** The entry: the format byte and a hash. */
 export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
   const entry = Buffer.allocUnsafe(1 + SECRET_BYTES);
   entry[0] = format;
@@ -108,7 +98,6 @@ export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
  * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and the
  * commitments to the `hidden` others; the `format` unless it is the first; and for an older format the `members` of each shown part, because today's
  * answer may have more.
- * @param shown names of the parts that the reader sees; those without content are always hidden
  */
 export async function disclosure(
   seed: Uint8Array,
@@ -123,15 +112,13 @@ export async function disclosure(
       if (isRecord(part.json)) members.set(part.name, Object.keys(part.json));
     } else hidden.set(part.name, base64(committed(part)[1]));
   });
-  const { format = FIRST_FORMAT, isOlder = false } = record;
-  return Buffer.from(
-    JSON.stringify({
-      ...(format === FIRST_FORMAT ? {} : { format }),
-      ...(isOlder ? { members: Object.fromEntries(members) } : {}),
-      parts: Object.fromEntries(salts),
-      hidden: Object.fromEntries(hidden),
-    }),
-  );
+  const extra = {
+    format: record.format === FIRST_FORMAT ? undefined : record.format,
+    members: record.isOlder === true ? Object.fromEntries(members) : undefined,
+    parts: Object.fromEntries(salts),
+    hidden: Object.fromEntries(hidden),
+  };
+  return Buffer.from(JSON.stringify(extra));
 }
 
 /**

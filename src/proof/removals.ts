@@ -15,17 +15,6 @@ export interface StoredRemoval {
   readonly entry: Uint8Array;
 }
 
-/** The contents of a `verwijdering`: nothing about the persons in the records. */
-interface RemovalContent {
-  readonly soort: string;
-  readonly op: string;
-  readonly door: string;
-  /** Leaf indices, first and last of each run, by origin. */
-  readonly bladen: readonly (readonly [origin: number, first: number, last: number])[];
-  /** Numbers of records that were not sequenced yet. */
-  readonly wachtend: readonly number[];
-}
-
 /** The entry of a `verwijdering`, from its JSON text. Its seed derives from the key: the database alone cannot make one. */
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
   return sealRemoval(sealingKeyOf(deriveSealingKey(proofKey), log).removals, number, content);
@@ -35,20 +24,21 @@ function sealRemoval(key: Uint8Array, number: number, content: string): Uint8Arr
   return entryOf(partSalt(key, String(number)), { parts: [['verwijdering', JSON.parse(content)]] });
 }
 
+/** The contents of a `verwijdering` say nothing about the persons in the records. */
 export async function recordRemoval(db: Db, key: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
   if (removal.numbers.length === 0) return;
   const places = await findLeaves(db, log, removal.numbers);
-  const content: RemovalContent = {
+  const text = canonicalJson({
     soort: removal.kind,
     op: removal.at.toISOString(),
     door: removal.by,
     bladen: runsOf([...places.values()]),
+    // Not sequenced yet.
     wachtend: removal.numbers.filter((number) => !places.has(number)).sort((a, b) => a - b),
-  };
+  });
   const { rows } = await db.query<{ number: number }>(`select ${NEXT_PROOF_NUMBER} as number`);
   if (rows[0] === undefined) throw new TypeError('a sequence gave no number');
   const { number } = rows[0];
-  const text = canonicalJson(content);
   const entry = sealRemoval(key, number, text);
   await db.query(
     'insert into proof.removals (number, log, content, entry) values ($1::bigint, $2::text, $3::text, $4::bytea)',
@@ -57,8 +47,8 @@ export async function recordRemoval(db: Db, key: Uint8Array, log: ProofLogName, 
   if (log !== 'raadsfeed') await addToQueue(db, log, [{ number, entry }]);
 }
 
-/** In order of index, which does not reveal which leaves belonged together. */
-function runsOf(places: readonly Place[]): RemovalContent['bladen'] {
+/** The first and last leaf of each run, in order of index, which does not reveal which leaves belonged together. */
+function runsOf(places: readonly Place[]): [origin: number, first: number, last: number][] {
   const runs: [number, number, number][] = [];
   for (const { origin, index } of places.toSorted((a, b) => a.origin - b.origin || a.index - b.index)) {
     const last = runs.at(-1);
@@ -69,8 +59,8 @@ function runsOf(places: readonly Place[]): RemovalContent['bladen'] {
 }
 
 export async function readRemovals(db: Db, log: ProofLogName, after: number, limit: number): Promise<StoredRemoval[]> {
-  const { rows } = await db.query<{ number: number; log: ProofLogName; content: string; entry: Buffer }>(
-    `select number as number, log, content, entry from proof.removals
+  const { rows } = await db.query<StoredRemoval & Record<string, unknown>>(
+    `select number, log, content, entry from proof.removals
      where log = $1::text and number > $2::bigint order by number limit $3::integer`,
     [log, after, limit],
   );

@@ -58,11 +58,19 @@ export function nextNumber(log: Pick<StoredLog, 'number' | 'firstNumber' | 'size
   return log.firstNumber + log.size - headerLeaves(log);
 }
 
-type NewLog = Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'firstNumber' | 'takenOverTo' | 'root'>;
-
 /** Begins an origin, unless another instance did meanwhile. */
-export async function insertLog(db: Db, begun: NewLog): Promise<void> {
-  const { log, number, origin, verifierKey, firstNumber, takenOverTo, root } = begun;
+export async function insertLog(
+  db: Db,
+  {
+    log,
+    number,
+    origin,
+    verifierKey,
+    firstNumber,
+    takenOverTo,
+    root,
+  }: Omit<StoredLog, 'begunAt' | 'size' | 'checkpoint' | 'checkpointAge'>,
+): Promise<void> {
   await db.query(
     `insert into proof.logs (log, origin_number, origin, verifier_key, first_number, adopted_to, root_hash)
      values ($1::text, $2::integer, $3::text, $4::text, $5::bigint, $6::bigint, $7::bytea) on conflict do nothing`,
@@ -70,7 +78,6 @@ export async function insertLog(db: Db, begun: NewLog): Promise<void> {
   );
 }
 
-/** The database lock for sequencing a log or beginning an origin. */
 export function lockOf(log: ProofLogName): string {
   return `proof ${log}`;
 }
@@ -116,11 +123,14 @@ export async function addToQueue(db: Db, log: ProofLogName, entries: readonly Nu
  * @param from of the feed: the next number; only entries that follow it without a gap are taken
  */
 export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<NumberedEntry[]> {
-  const { rows } = await db.query<{ number: number; entry: Buffer }>(
-    from === undefined
-      ? { name: 'proof-take', text: taken(FIRST), values: [log, limit] }
-      : { name: 'proof-take-on', text: taken(WITHOUT_GAP), values: [log, limit, from] },
-  );
+  const isFeed = from !== undefined;
+  const { rows } = await db.query<{ number: number; entry: Buffer }>({
+    name: isFeed ? 'proof-take-on' : 'proof-take',
+    text: `with taken as (
+      delete from proof.queue where log = $1::text and ${isFeed ? WITHOUT_GAP : FIRST} returning number, entry
+    ) select * from taken order by number`,
+    values: isFeed ? [log, limit, from] : [log, limit],
+  });
   return rows;
 }
 
@@ -136,12 +146,6 @@ const WITHOUT_GAP = `number >= $3::bigint and number <= (
     select number, number = $3::bigint - 1 + row_number() over (order by number) as sluit_aan
     from (select number from proof.queue where log = $1::text and number >= $3::bigint order by number limit $2::integer) q
   ) q where sluit_aan)`;
-
-function taken(which: string): string {
-  return `with genomen as (
-    delete from proof.queue where log = $1::text and ${which} returning number as number, entry as entry
-  ) select * from genomen order by number`;
-}
 
 export async function firstInQueue(db: Db, log: ProofLogName): Promise<number | undefined> {
   const { rows } = await db.query<{ first: number | null }>(

@@ -9,7 +9,6 @@ export const HASH_BYTES = 32;
 /** Root of the tree without leaves: the hash of nothing. */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer');
 
-/** A tree as described by a checkpoint. */
 export interface Tree {
   readonly size: number;
   readonly root: Uint8Array;
@@ -42,7 +41,6 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
-/** Root of the first `size` leaves. */
 export async function rootHash(size: number, read: ReadHashes): Promise<Uint8Array> {
   return (await Frontier.load(size, read)).root();
 }
@@ -128,7 +126,7 @@ export class Frontier {
   }
 }
 
-/** Leaves from `low` up to, and without, `high`. */
+/** Without `high`. */
 interface Range {
   readonly low: number;
   readonly high: number;

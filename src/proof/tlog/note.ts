@@ -5,9 +5,7 @@
 import { createPrivateKey, createPublicKey, hash, sign as signBytes, verify as verifyBytes } from 'node:crypto';
 import { HASH_BYTES, type Tree } from './merkle.ts';
 
-/**
- * Text from outside (a file, a request, a row of the database) is malformed. Not a `TypeError`, which may just as well be a fault of this program.
- */
+/** Text from outside is malformed. Not a `TypeError`, which may just as well be a fault of this program. */
 export class FormatError extends Error {
   override readonly name = 'FormatError';
 }
@@ -47,9 +45,7 @@ export interface VerifierKey {
   readonly text: string;
 }
 
-interface NoteSignature {
-  readonly name: string;
-  readonly id: string;
+interface NoteSignature extends Pick<VerifierKey, 'name' | 'id'> {
   readonly signature: Uint8Array;
   /** As the note has it, with its newline. */
   readonly line: string;
@@ -111,12 +107,12 @@ export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG
   };
 }
 
-/** A note from a text, which ends with a newline, and signature lines made by `NoteSigner.sign`. */
+/** @param text ends with a newline @param lines made by `NoteSigner.sign` */
 export function formatNote(text: string, lines: readonly string[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** The message that is signed (tlog-cosignature, Ed25519 signed message). */
+/** tlog-cosignature, Ed25519 signed message. */
 function messageOf(text: string, time?: number): Uint8Array {
   return Buffer.from(time === undefined ? text : `cosignature/v1\ntime ${time}\n${text}`);
 }
@@ -168,7 +164,6 @@ export function openNote(
   return { text, verified: [...verified.values()] };
 }
 
-/** The signature with its time if this key made it over this text, otherwise `undefined`. */
 function verifySignature(text: string, from: NoteSignature, key: VerifierKey): VerifiedSignature | undefined {
   const isCosignature = key.type === WITNESS_KEY;
   const time = isCosignature ? readTime(from.signature) : undefined;
@@ -187,23 +182,19 @@ function writeTime(seconds: number): Uint8Array {
   return bytes;
 }
 
-/** The time in a cosignature, in seconds since 1970; `undefined` for zero and for impossible times. */
+/** Undefined for zero and for impossible times. */
 function readTime(signature: Uint8Array): number | undefined {
   if (signature.length < 8) return undefined;
   const time = Number(Buffer.from(signature.subarray(0, 8)).readBigUInt64BE());
   return time > 0 && Number.isSafeInteger(time) ? time : undefined;
 }
 
-/**
- * Bytes from base64 (RFC 4648 section 4), or `undefined` when the text is not in canonical form: text with two spellings can be changed without a
- * trace.
- */
+/** Undefined when the text is not canonical base64 (RFC 4648 section 4): text with two spellings can be changed without a trace. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** A log's signed statement about its tree. */
 export interface Checkpoint extends Tree {
   /** The log's identity, and the name of its key. */
   readonly origin: string;
@@ -214,10 +205,7 @@ export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`;
 }
 
-/**
- * Reads the text of a checkpoint strictly: nothing in it has two spellings. Extension lines may follow the root.
- * @throws {FormatError} that names the wrong line
- */
+/** Strictly: nothing in it has two spellings. Extension lines may follow the root. @throws {FormatError} that names the wrong line */
 export function parseCheckpoint(text: string): Checkpoint {
   const lines = text.split('\n');
   if (lines.pop() !== '' || lines.length < 3)
@@ -239,7 +227,6 @@ export function parseSize(text: string, what: string): number {
   return size;
 }
 
-/** A hash in base64. @throws {FormatError} */
 export function parseHash(text: string, what: string): Uint8Array {
   const bytes = decodeBase64(text);
   if (bytes?.length !== HASH_BYTES) throw new FormatError(`${what} is not a SHA-256 hash in base64`);

@@ -59,11 +59,7 @@ export interface TrustedCheckpoint {
   readonly cosignatures: readonly VerifiedSignature[];
 }
 
-/**
- * Checks that an entry is in the log, by the four steps of tlog-proof, Verifying a tlog proof. One of the keys must be the log's; every witness among
- * them must have cosigned.
- * @throws {FormatError} with the reason
- */
+/** By the four steps of tlog-proof, Verifying a tlog proof; see `openCheckpoint` for the keys. @throws {FormatError} with the reason */
 export function verifyProof(proof: Proof, entry: Uint8Array, keys: readonly VerifierKey[]): TrustedCheckpoint {
   const opened = openCheckpoint(proof.checkpoint, keys);
   if (!verifyInclusion(proof.index, leafHash(entry), opened.checkpoint, proof.hashes))
@@ -71,7 +67,7 @@ export function verifyProof(proof: Proof, entry: Uint8Array, keys: readonly Veri
   return opened;
 }
 
-/** Opens a signed checkpoint with the key of its log and those of witnesses. @throws {FormatError} */
+/** One of the keys must be that of the log; every witness among them must have cosigned. @throws {FormatError} with the reason */
 export function openCheckpoint(note: string, keys: readonly VerifierKey[]): TrustedCheckpoint {
   const checkpoint = checkpointIn(note);
   // The name of a log's key is its origin, so a key is valid for its own log only.

@@ -62,12 +62,10 @@ export function hasTile(size: number, { level, index, width }: Tile): boolean {
   return index * TILE_WIDTH + width <= hashesAt(level === 'entries' ? 0 : level, size);
 }
 
-/** The number of hashes of a tree at a level of tiles. */
 function hashesAt(level: number, size: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
 
-/** A tile at its width in a tree of this size. */
 function widest(level: number, index: number, size: number): Tile {
   return { level, index, width: Math.min(TILE_WIDTH, hashesAt(level, size) - index * TILE_WIDTH) };
 }
@@ -94,16 +92,13 @@ export function readHashesFromTiles(size: number, readTiles: ReadTiles): ReadHas
   };
 }
 
-/** Hash over neighbouring hashes whose number is a power of two. */
+/** @param hashes their number is a power of two */
 function subtreeHash(hashes: Uint8Array): Uint8Array {
   if (hashes.length === HASH_BYTES) return hashes;
   return nodeHash(subtreeHash(hashes.subarray(0, hashes.length / 2)), subtreeHash(hashes.subarray(hashes.length / 2)));
 }
 
-/**
- * Entries as a bundle: each preceded by its length, big-endian in two bytes (tlog-tiles, Log entries).
- * @throws {RangeError} when an entry is too long
- */
+/** Each preceded by its length, big-endian in two bytes (tlog-tiles, Log entries). @throws {RangeError} when one is too long */
 export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   if (entries.some(({ length }) => length > 0xffff)) throw new RangeError('an entry is too long for a bundle');
   return Buffer.concat(entries.flatMap((entry) => [Uint8Array.of(entry.length >> 8, entry.length), entry]));

@@ -90,12 +90,10 @@ export async function addCheckpoint(
   let answer: WitnessAnswer = { status: 422, text: 'the checkpoint does not continue the last one' };
   await update(checkpoint.origin, (last = { ...checkpoint, size: 0, root: EMPTY_ROOT }) => {
     if (oldSize !== last.size) answer = { status: 409, text: String(last.size) };
-    else if (verifyConsistency(last, checkpoint, proof)) {
-      const cosignature = signer.sign(signed.text, now());
-      answer = { status: 200, text: cosignature.trimEnd() };
-      return formatNote(signed.text, [...signed.verified.map(({ line }) => line), cosignature]);
-    }
-    return undefined;
+    if (oldSize !== last.size || !verifyConsistency(last, checkpoint, proof)) return undefined;
+    const cosignature = signer.sign(signed.text, now());
+    answer = { status: 200, text: cosignature.trimEnd() };
+    return formatNote(signed.text, [...signed.verified.map(({ line }) => line), cosignature]);
   });
   return answer;
 }
@@ -114,9 +112,9 @@ export function witnessRoutes(
     const { pool } = app.database;
     // The protocol names no media type, so the body is read as bytes whatever its sender calls it.
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_REQUEST_BYTES }, (_request, body, done) => {
-      done(null, body);
-    });
+    app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_REQUEST_BYTES }, (_request, body, done) =>
+      done(null, body),
+    );
 
     app.post('/add-checkpoint', { config }, async ({ body }, reply) => {
       if (!Buffer.isBuffer(body) || !isUtf8(body)) throw new Problem(platformProblems.invalidRequest);
@@ -134,8 +132,8 @@ export function witnessRoutes(
         'select checkpoint from proof.witnessed where origin = $1',
         [origin],
       );
-      const checkpoint = rows[0]?.checkpoint ?? undefined;
-      if (checkpoint === undefined) throw new Problem(platformProblems.notFound);
+      const checkpoint = rows[0]?.checkpoint ?? null;
+      if (checkpoint === null) throw new Problem(platformProblems.notFound);
       return reply.headers(OPEN).type(TEXT).send(checkpoint);
     });
   };
@@ -147,19 +145,15 @@ function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
     transaction(
       pool,
       async (db) => {
-        await db.query('insert into proof.witnessed (origin, size) values ($1, 0) on conflict (origin) do nothing', [
-          origin,
-        ]);
+        // Locks the row, whether or not it was there.
         const { rows } = await db.query<{ checkpoint: string | null }>(
-          'select checkpoint from proof.witnessed where origin = $1 for update',
+          `insert into proof.witnessed (origin, size) values ($1, 0)
+           on conflict (origin) do update set origin = excluded.origin returning checkpoint`,
           [origin],
         );
-        const known = [outside.get(origin), rows[0]?.checkpoint ?? undefined];
+        const known = [outside.get(origin) ?? [], rows[0]?.checkpoint ?? []].flat().map(checkpointIn);
         // Of two with the same size the first: the file, which cannot be changed through the database.
-        const [last] = known
-          .flatMap((note) => (note === undefined ? [] : checkpointIn(note)))
-          .sort((a, b) => b.size - a.size);
-        const note = decide(last);
+        const note = decide(known.sort((a, b) => b.size - a.size)[0]);
         if (note === undefined) return;
         await outside.put(origin, note);
         await db.query(
