@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError } from '../lib/command-error.ts';
 import { isRecord } from '../lib/json/json-value.ts';
+import { parseIfJson } from '../lib/json/parse-untrusted.ts';
 import { reasonOf } from '../lib/log.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import { readIfThere } from '../lib/text-file.ts';
@@ -34,13 +35,6 @@ interface Seen {
 /** Gets the bytes at an address below the log's prefix: `checkpoint`, `tile/0/000`. */
 type FetchBelow = (path: string) => Promise<Uint8Array>;
 
-interface Observation {
-  readonly note: string;
-  readonly text: string;
-  /** `older`: an ancestor of the last checkpoint, from a cache or an instance that is behind. */
-  readonly kind: 'continued' | 'older' | 'conflict';
-}
-
 export function proofMonitorCommand(terminal: Terminal): Command {
   return new Command('monitor')
     .description("follow anybody's logs: each checkpoint must continue the last one; what was seen is kept in a file")
@@ -69,8 +63,8 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
   const { fetch, close } = createGuardedFetch({ allowPrivate: true, proxy: config.server });
   const state = await readState(options.state);
 
-  /** Reads one log. @throws {Error} when it cannot be followed */
-  const read = async (url: string): Promise<Observation> => {
+  /** @throws {Error} when the log cannot be followed */
+  const read = async (url: string) => {
     const below: FetchBelow = (path) =>
       fetch({ url: `${url}/${path}`, method: 'GET', timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal });
     const seen = state.get(url);
@@ -112,30 +106,28 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
 }
 
 /**
- * Reads the checkpoint of a log and compares it with the last one seen.
+ * Reads the checkpoint of a log and compares it with the last one seen. One that is `older` is its ancestor, from a cache or an instance that is behind.
  * @param seen the signed checkpoint of the last run
  * @throws {Error} when the log cannot be read, or its checkpoint is not signed by the key
  */
-async function observe(fetchBelow: FetchBelow, key: VerifierKey, seen: string | undefined): Promise<Observation> {
+async function observe(fetchBelow: FetchBelow, key: VerifierKey, seen: string | undefined) {
   const note = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await fetchBelow('checkpoint'));
   const { checkpoint } = openCheckpoint(note, [key]);
   const last = seen === undefined ? undefined : checkpointIn(seen);
   const isOlder = last !== undefined && last.size > checkpoint.size;
   const [smaller, larger] = isOlder ? [checkpoint, last] : [last, checkpoint];
   const read = readHashesFromTiles(larger.size, readTilesBelow(fetchBelow));
+  const found = (kind: 'continued' | 'older' | 'conflict', text: string) => ({ kind, note, text });
   // The tiles must be those that were signed.
   if (Buffer.compare(await rootHash(larger.size, read), larger.root) !== 0)
-    return { kind: 'conflict', note, text: `its tiles are not those of the signed tree of ${larger.size} leaves` };
-  if (smaller === undefined) return { kind: 'continued', note, text: `${larger.size} leaves, seen for the first time` };
-  if (!verifyConsistency(smaller, larger, await proveConsistency(smaller.size, larger.size, read))) {
-    const text = `its tree of ${larger.size} leaves does not continue the one of ${smaller.size}`;
-    return { kind: 'conflict', note, text };
-  }
-  if (isOlder)
-    return { kind: 'older', note, text: `${smaller.size} leaves, older than the ${larger.size} seen before` };
+    return found('conflict', `its tiles are not those of the signed tree of ${larger.size} leaves`);
+  if (smaller === undefined) return found('continued', `${larger.size} leaves, seen for the first time`);
+  if (!verifyConsistency(smaller, larger, await proveConsistency(smaller.size, larger.size, read)))
+    return found('conflict', `its tree of ${larger.size} leaves does not continue the one of ${smaller.size}`);
+  if (isOlder) return found('older', `${smaller.size} leaves, older than the ${larger.size} seen before`);
   const same = smaller.size === larger.size;
-  const text = same ? 'leaves, as before' : `leaves, which continue the ${smaller.size} seen before`;
-  return { kind: 'continued', note, text: `${larger.size} ${text}` };
+  const how = same ? 'leaves, as before' : `leaves, which continue the ${smaller.size} seen before`;
+  return found('continued', `${larger.size} ${how}`);
 }
 
 /** Tiles by their addresses. A partial tile may be gone once the full one is there (tlog-tiles, Partial Tiles). */
@@ -154,16 +146,10 @@ function readTilesBelow(fetchBelow: FetchBelow): ReadTiles {
 }
 
 async function readState(path: string): Promise<Map<string, Seen>> {
-  const text = await readIfThere(path);
+  const text = (await readIfThere(path)) ?? '{}';
   const state = new Map<string, Seen>();
-  if (text === undefined) return state;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new CommandError(`${path} is not a file of this command`, { cause });
-  }
-  for (const [url, seen] of Object.entries(isRecord(json) ? json : {})) {
+  const json = parseIfJson(text, { bytes: Buffer.byteLength(text) });
+  for (const [url, seen] of Object.entries(isRecord(json) ? json : { json })) {
     if (!isRecord(seen) || typeof seen.key !== 'string')
       throw new CommandError(`${path} is not a file of this command`);
     const { key, checkpoint, conflict } = seen;

@@ -47,11 +47,8 @@ function keyCommand(terminal: Terminal): Command {
     )
     .action((options: { sealing?: boolean }) =>
       runTool(terminal, {}, async ({ config, output }) => {
-        const key =
-          options.sealing === true
-            ? deriveSealingKey(requireKey(config, ': the sealing key follows from it'))
-            : randomBytes(32);
-        output.line(Buffer.from(key).toString('base64'));
+        const derived = options.sealing && deriveSealingKey(requireKey(config, ': the sealing key follows from it'));
+        output.line(Buffer.from(derived || randomBytes(32)).toString('base64'));
       }),
     );
 }
@@ -87,7 +84,7 @@ async function check(
   const proofKey = proofKeyOf(config.proof);
   if (keys.length === 0 && proofKey === undefined) throw new UsageError('give the key of the log with --key');
   const { checkRecord } = await import('../proof/check.ts');
-  const proof = await readText(proofPath, MAX_PROOF_BYTES);
+  const proof = decodeUtf8(await readBytes(proofPath, MAX_PROOF_BYTES), proofPath);
   const record = parseRecord(await readBytes(recordPath, MAX_RECORD_BYTES), recordPath);
   const verdict = checkRecord(proof, record, (origin) =>
     proofKey === undefined || keys.length > 0 ? keys : [signerOf(proofKey, origin).key],
@@ -96,8 +93,8 @@ async function check(
   const { checkpoint, cosignatures, hiddenParts } = verdict;
   const { origin, size } = checkpoint;
   const root = Buffer.from(checkpoint.root).toString('base64');
-  const witnesses = cosignatures.map(({ key, time = 0 }) => ({
-    name: key.name,
+  const witnesses = cosignatures.map(({ key: { name }, time = 0 }) => ({
+    name,
     at: new Date(time * 1000).toISOString(),
   }));
   output.result({ log: origin, size, root, hiddenParts, witnesses }, () => {
@@ -107,10 +104,6 @@ async function check(
     if (hiddenParts > 0) output.line(`not shown to you, and not judged: ${hiddenParts} parts of the record`);
     output.line('not proven: that nothing was left out of the log');
   });
-}
-
-async function readText(path: string, maxBytes: number): Promise<string> {
-  return decodeUtf8(await readBytes(path, maxBytes), path);
 }
 
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {

@@ -1,5 +1,5 @@
 /** The mapping between an LDV log line and a verwerkingsactie, in both directions. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
 import { moment } from '../../lib/time.ts';
 import { isOrganisation } from '../domain/encryption.ts';
@@ -33,7 +33,6 @@ const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** A span that is being made from an action. */
 interface Draft {
   traceId: string;
   name: string;
@@ -50,7 +49,7 @@ interface Row {
   readonly toSpan: (draft: Draft, versie: Versie, base: string) => void;
 }
 
-/** The mapping. The other members of a span are kept beside the action; the other members of an action are below. */
+/** The other members of a span are kept beside the action; the other members of an action are below. */
 const MAPPING: Readonly<Record<string, Row>> = {
   trace_id: {
     toActie: ({ traceId }) => ({ verwerkingId: uuidOf(traceId) }),
@@ -89,12 +88,7 @@ const MAPPING: Readonly<Record<string, Row>> = {
       if (subject === undefined) return { verwerkteObjecten: [] };
       return { verwerkteObjecten: [{ ...subject, betrokkenheid: null, soortenGegevens: null }] };
     },
-    toSpan: ({ attributes }, { objecten }) => {
-      // Several persons become a span each.
-      const [only] = objecten.length === 1 ? objecten : [];
-      setText(attributes, DPL.subject, only?.objectId ?? null);
-      setText(attributes, DPL.subjectType, only === undefined ? null : kindOut(only.soortObjectId));
-    },
+    toSpan: ({ attributes }, { objecten }) => setPerson(attributes, onlyOne(objecten)),
   },
   [DPL.processor]: {
     toActie: ({ attributes }) => {
@@ -169,37 +163,38 @@ export function spansOf(versie: Versie, base: string): Span[] {
     if (isOrganisation(versie.soortAfnemerId, versie.afnemerId ?? ''))
       setText(draft.attributes, `${OWN}afnemerId`, versie.afnemerId);
   }
-  const { objecten } = versie;
-  const [only] = objecten.length === 1 ? objecten : [];
-  const spanId = kept?.spanId ?? spanIdOf(versie.actieId, only?.nummer);
-  const parent: Span = {
+  const { actieId, objecten, traceId, ouderSpanId } = versie;
+  const only = onlyOne(objecten);
+  if (only !== undefined) setOwn(draft.attributes, only);
+  const spanId = kept?.spanId ?? spanIdOf(actieId, only?.nummer);
+  // An entry of the service itself is in the trace of the call that it is about, below the caller's span: both logs can be read together.
+  if (traceId !== null) draft.traceId = traceId.replaceAll('-', '');
+  const parentSpanId = (traceId === null ? null : ouderSpanId) ?? kept?.parentSpanId;
+  const whole: Span = {
     ...draft,
     spanId,
-    ...(kept?.parentSpanId === undefined ? {} : { parentSpanId: kept.parentSpanId }),
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
     status: kept?.status ?? 'Unset',
   };
-  if (only !== undefined) setOwn(draft.attributes, only);
-  if (objecten.length < 2) return inTraceOf(versie, [parent]);
+  if (objecten.length < 2) return [whole];
   const children = objecten.map((object): Span => {
     const attributes = new Map(draft.attributes);
-    setText(attributes, DPL.subject, object.objectId);
-    setText(attributes, DPL.subjectType, kindOut(object.soortObjectId));
+    setPerson(attributes, object);
     setOwn(attributes, object);
-    return { ...parent, spanId: spanIdOf(versie.actieId, object.nummer), parentSpanId: spanId, attributes };
+    return { ...whole, spanId: spanIdOf(actieId, object.nummer), parentSpanId: spanId, attributes };
   });
-  return inTraceOf(versie, [parent, ...children]);
+  return [whole, ...children];
 }
 
-/**
- * An entry of the service itself is in the trace of the call that it is about, below the caller's span, so that the caller's log and this one can be
- * read together.
- */
-function inTraceOf({ traceId, ouderSpanId }: Versie, spans: readonly Span[]): Span[] {
-  return spans.map((span, i) => ({
-    ...span,
-    ...(traceId === null ? {} : { traceId: traceId.replaceAll('-', '') }),
-    ...(i === 0 && traceId !== null && ouderSpanId !== null ? { parentSpanId: ouderSpanId } : {}),
-  }));
+/** Several persons become a span each. */
+function onlyOne<T>(objects: readonly T[]): T | undefined {
+  return objects.length === 1 ? objects[0] : undefined;
+}
+
+function setPerson(attributes: Map<string, AttributeValue>, person: VerwerktObject | undefined): void {
+  const kind = person?.soortObjectId;
+  setText(attributes, DPL.subject, person?.objectId ?? null);
+  setText(attributes, DPL.subjectType, kind === undefined || kind === UNKNOWN_KIND ? null : kind);
 }
 
 /** The data of a person that LDV has no place for. */
@@ -209,21 +204,18 @@ function setOwn(attributes: Map<string, AttributeValue>, { betrokkenheid, soorte
 }
 
 /** Whether an action still agrees with its line. */
-function isStill(said: Partial<Actie>, versie: Versie): boolean {
-  const { verwerkteObjecten, ...fields } = said;
+function isStill({ verwerkteObjecten, ...fields }: Partial<Actie>, versie: Versie): boolean {
   const now: Readonly<Record<string, unknown>> = { ...versie };
+  const personsIn = (objects: readonly VerwerktObject[]): string =>
+    JSON.stringify(objects.map(({ soortObjectId, objectId }) => [soortObjectId, objectId]));
   return (
     Object.entries(fields).every(([member, value]) => now[member] === value) &&
     (verwerkteObjecten === undefined || personsIn(verwerkteObjecten) === personsIn(versie.objecten))
   );
 }
 
-function personsIn(objects: readonly VerwerktObject[]): string {
-  return JSON.stringify(objects.map(({ soortObjectId, objectId }) => [soortObjectId, objectId]));
-}
-
 function hashDigits(text: string, digits: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+  return hash('sha256', text, 'hex').slice(0, digits);
 }
 
 /** The id of the span of an action's person, or without a number of the action itself. */
@@ -238,18 +230,13 @@ export function traceIdOf({ actieId, verwerkingId }: Pick<Versie, 'actieId' | 'v
   return verwerkingId.replaceAll('-', '');
 }
 
-/** The same 16 bytes with hyphens. */
 export function uuidOf(traceId: string): string {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The UUID at the end of an activity's URI, which identifies the activity in the register. */
+/** The UUID at the end of an activity's URI identifies it in the register. */
 export function activityIdIn(uri: string): string | null {
   return UUID_AT_END.exec(uri)?.[1]?.toLowerCase() ?? null;
-}
-
-function kindOut(soortObjectId: string): string | null {
-  return soortObjectId === UNKNOWN_KIND ? null : soortObjectId;
 }
 
 function setText(attributes: Map<string, AttributeValue>, name: string, value: string | null): void {

@@ -1,10 +1,9 @@
 /** A span as the LDV log record is sent over OTLP, and its attributes as JSON. @see Logboek Dataverwerkingen 1.0.0, opentelemetry-proto 1.11 */
 import { isRecord } from '../../lib/json/json-value.ts';
 
-export type SpanStatus = 'Unset' | 'Ok' | 'Error';
-
 /** In the order of their numbers. */
-export const STATUSES: readonly SpanStatus[] = ['Unset', 'Ok', 'Error'];
+export const STATUSES = ['Unset', 'Ok', 'Error'] as const;
+export type SpanStatus = (typeof STATUSES)[number];
 
 /** The value of an attribute: `bigint` is an integer, `number` a double, `null` a value that was not set. */
 export type AttributeValue =
@@ -23,23 +22,20 @@ export type Attributes = ReadonlyMap<string, AttributeValue>;
 export interface Span {
   /** Hexadecimal, lower case: 32 digits when it is well-formed. */
   readonly traceId: string;
-  /** 16 digits. */
+  /** 16 digits, as its parent; a root has none. */
   readonly spanId: string;
-  /** 16 digits; absent for the root of a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
   /** Nanoseconds since 1970. */
   readonly start: bigint;
   readonly end: bigint;
   readonly status: SpanStatus;
-  /** The resource that the span came from. */
   readonly resource: Attributes;
   readonly attributes: Attributes;
   /** How many attributes the sender left out; absent: none. */
   readonly droppedAttributes?: number;
 }
 
-/** Whether an attribute is one of LDV, by its name. */
 export function isOfLdv(name: unknown): boolean {
   return typeof name === 'string' && name.startsWith('dpl.');
 }
@@ -51,22 +47,20 @@ export const DPL = {
   processor: 'dpl.core.foreign_operation.processor',
 } as const;
 
-/** The kind of a data subject whose line does not name one. */
 export const UNKNOWN_KIND = 'onbekend';
 
 /** An attribute as a text; an integer counts as its digits. */
 export function textOf(attributes: Attributes, name: string): string | undefined {
   const value = attributes.get(name);
-  return typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : undefined;
+  if (typeof value === 'bigint') return String(value);
+  return typeof value === 'string' ? value : undefined;
 }
 
-export function activityOf({ attributes }: Pick<Span, 'attributes'>): string | undefined {
+export function activityOf({ attributes }: Span): string | undefined {
   return textOf(attributes, DPL.activity);
 }
 
-export function subjectOf({
-  attributes,
-}: Pick<Span, 'attributes'>): { soortObjectId: string; objectId: string } | undefined {
+export function subjectOf({ attributes }: Span): { soortObjectId: string; objectId: string } | undefined {
   const objectId = textOf(attributes, DPL.subject);
   if (objectId === undefined || objectId === '') return undefined;
   const kind = textOf(attributes, DPL.subjectType) ?? '';
@@ -94,30 +88,21 @@ export const UNREADABLE = Symbol('unreadable');
 const MAX_DEPTH = 8;
 
 /** Attributes in the JSON form of OTLP: integers as texts, bytes as base64. @param text converts a text; default: unchanged */
-export function writeAttributes(attributes: Attributes, text = asItIs): object[] {
+export function writeAttributes(attributes: Attributes, text = (one: string) => one): object[] {
   return [...attributes].map(([key, value]) => ({ key: text(key), value: writeValue(value, text) }));
 }
 
-function asItIs(text: string): string {
-  return text;
-}
-
-/** One value in that form. */
-export function writeValue(value: AttributeValue, text = asItIs): object {
+export function writeValue(value: AttributeValue, text = (one: string) => one): object {
   if (value === null) return {};
   if (typeof value === 'string') return { stringValue: text(value) };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'bigint') return { intValue: String(value) };
-  if (typeof value === 'number') return { doubleValue: doubleText(value) };
+  // JSON has neither infinities nor a negative zero.
+  if (Object.is(value, -0)) return { doubleValue: '-0' };
+  if (typeof value === 'number') return { doubleValue: Number.isFinite(value) ? value : String(value) };
   if (value instanceof Uint8Array) return { bytesValue: Buffer.from(value).toString('base64') };
   if (isMap(value)) return { kvlistValue: { values: writeAttributes(value, text) } };
   return { arrayValue: { values: value.map((one) => writeValue(one, text)) } };
-}
-
-/** JSON has neither infinities nor a negative zero. */
-function doubleText(value: number): number | string {
-  if (Object.is(value, -0)) return '-0';
-  return Number.isFinite(value) ? value : String(value);
 }
 
 function isMap(value: AttributeValue): value is Attributes {
@@ -193,7 +178,6 @@ function valuesOf(list: unknown): unknown {
   return list.values;
 }
 
-/** @throws {OtlpError} */
 function readBoolean(value: unknown): boolean {
   if (typeof value !== 'boolean') throw new OtlpError('true or false was expected');
   return value;
@@ -201,7 +185,7 @@ function readBoolean(value: unknown): boolean {
 
 const STATUS_NAME = 'STATUS_CODE_';
 
-/** The status of a span, by the number or the name of its code; a number that OTLP does not have counts as no status. @throws {OtlpError} */
+/** By the number or the name of its code; a number that OTLP does not have counts as no status. @throws {OtlpError} */
 export function readStatus(status: unknown): SpanStatus {
   if (status === undefined || status === null) return 'Unset';
   if (!isRecord(status)) throw new OtlpError('a status was expected');
@@ -242,7 +226,7 @@ function readBytes(value: unknown): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** A double: a number, or in JSON a text for values that JSON cannot express. */
+/** In JSON a text stands for values that JSON cannot express. */
 function readDouble(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'string' && (value === 'NaN' || (value.trim() !== '' && !Number.isNaN(Number(value)))))
@@ -254,11 +238,7 @@ function readDouble(value: unknown): number {
 const MAX_DIGITS = 310;
 const TOO_LARGE = 2n ** 64n;
 
-/**
- * An integer: a `Long` of protobuf, or a text or number of JSON. Whether it fits 64 bits is judged with its line, so that it refuses that
- * line only.
- * @throws {OtlpError}
- */
+/** A `Long` of protobuf, or a text or number of JSON. Whether it fits 64 bits is judged with its line, which alone is refused. @throws {OtlpError} */
 export function readInteger(value: unknown): bigint {
   if (value === undefined || value === null) return 0n;
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
@@ -272,16 +252,13 @@ export function readInteger(value: unknown): bigint {
 }
 
 /** Whether a line has an integer that does not fit 64 bits with a sign, among its attributes or those of its resource. */
-export function hasLargeInteger({ resource, attributes }: Pick<Span, 'resource' | 'attributes'>): boolean {
+export function hasLargeInteger({ resource, attributes }: Span): boolean {
   return holdsLarge(resource) || holdsLarge(attributes);
 }
 
 function holdsLarge(value: AttributeValue): boolean {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value;
-  if (isMap(value)) {
-    for (const one of value.values()) if (holdsLarge(one)) return true;
-    return false;
-  }
+  if (isMap(value)) return [...value.values()].some(holdsLarge);
   return Array.isArray(value) && value.some(holdsLarge);
 }
 

@@ -20,7 +20,7 @@ const isOfLine = (name: string): boolean => isOfLdv(name) || EXCEPTION.includes(
 /** Attributes kept for every resource: the application, and its system according to NEN 7513. */
 const isOfSource = (name: string): boolean => name.startsWith('service.') || name.startsWith('nen7513.');
 
-/** Attribute of a resource: the logbooks that a line has passed, in order. */
+/** Of a resource: the logbooks that a line has passed, in order. */
 export const LOGBOOKS = 'koppelvlak.logbooks';
 
 export interface LdvLine {
@@ -59,10 +59,7 @@ export function writeLine({ span, client }: LdvLine): string {
   });
 }
 
-/**
- * The LDV line that an action came from; undefined for an action that was logged in another way.
- * @param versie any version of the action, its identifiers decrypted
- */
+/** The line that an action came from, from any version of it with its identifiers decrypted; undefined when it was logged in another way. */
 export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
   return ldv === null ? undefined : readLine(ldv);
 }
@@ -104,7 +101,7 @@ export function contentOf(span: Span): string {
   ]);
 }
 
-/** By name, so that order does not matter. Texts are kept as they are, other values in their JSON form. */
+/** By name, so that order does not matter. */
 function contentOfAttributes(attributes: Attributes, isContent: (name: string) => boolean): unknown[] {
   const names = [...attributes.keys()].filter(isContent).sort();
   return names.flatMap((name) => {
