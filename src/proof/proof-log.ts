@@ -8,6 +8,8 @@ import type { Db } from '../database/transaction.ts';
 import type { Config } from '../settings/config.ts';
 import type { ProofRecord } from './record.ts';
 
+export type { ProofRecord };
+
 export const PROOF_LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 export type ProofLogName = (typeof PROOF_LOGS)[number];
 

@@ -1,7 +1,7 @@
 /** The record of a version in the proof log: parts that are shown or hidden together. `MEMBERS` lists the members in each format. */
 
 import { withOffset } from '../../lib/time.ts';
-import type { ProofRecord } from '../../proof/record.ts';
+import type { ProofRecord } from '../../proof/proof-log.ts';
 import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
 import { type GenummerdObject, pick, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
