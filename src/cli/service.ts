@@ -56,22 +56,13 @@ export function migrateCommand(terminal: Terminal): Command {
       runTool(terminal, options, async ({ config, log, output }) => {
         const { openDatabaseServer } = await import('../database/open-database.ts');
         const { MIGRATIONS, migrate } = await import('../database/migrate.ts');
-        const database = await openDatabaseServer({ config, log, purpose: 'command' });
-        try {
-          const applied = await migrate({
-            url: database.ownerUrl,
-            variable: database.variables.ownerUrl,
-            dir: MIGRATIONS,
-            log,
-            distributed: options.distributed,
-            announce: (line) => terminal.stderr.write(line),
-          });
-          output.result({ applied }, () => {
-            output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
-          });
-        } finally {
-          await database.stop();
-        }
+        const { owner } = await openDatabaseServer({ config, log, purpose: 'command' });
+        const { distributed } = options;
+        const announce = (line: string): boolean => terminal.stderr.write(line);
+        const applied = await migrate({ ...owner, dir: MIGRATIONS, log, distributed, announce });
+        output.result({ applied }, () => {
+          output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
+        });
       }),
     );
 }
