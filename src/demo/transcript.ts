@@ -5,14 +5,17 @@ export class Transcript {
   passed = 0;
   failed = 0;
   #sections = 0;
+  #area = '';
   readonly #write: (text: string) => void;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
 
-  section(title: string): void {
+  /** @param area begins the names of its checks */
+  section(title: string, area?: string): void {
     this.#sections += 1;
+    this.#area = area === undefined ? '' : `${area}: `;
     this.#write(`\n${this.#sections}. ${title}\n`);
   }
 
@@ -27,7 +30,8 @@ export class Transcript {
   check(name: string, isRight: boolean, found?: string): void {
     if (isRight) this.passed += 1;
     else this.failed += 1;
-    this.line(`${isRight ? 'ok    ' : 'FAILED'} ${name}${isRight || found === undefined ? '' : ` (found: ${found})`}`);
+    const detail = isRight || found === undefined ? '' : ` (found: ${found})`;
+    this.line(`${isRight ? 'ok    ' : 'FAILED'} ${this.#area}${name}${detail}`);
   }
 
   /** Checks the status of an answer; shows the status and beginning of any other. */

@@ -9,7 +9,7 @@ const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000
 /** An application logs with OpenTelemetry, as the Logboek Dataverwerkingen requires; another finds the entry in the processing log. */
 export async function tourLdv({ transcript, demo, client }: TourNeeds): Promise<void> {
   const { ldv = '', verwerkingenlog } = demo.file.mounts;
-  transcript.section('The Logboek Dataverwerkingen: the same log, for applications that log with OpenTelemetry');
+  transcript.section('The Logboek Dataverwerkingen: the same log, for applications that log with OpenTelemetry', 'ldv');
   await transcript.part('an LDV line is logged and found', async () => {
     const traceId = randomBytes(16).toString('hex');
     const spanId = randomBytes(8).toString('hex');
@@ -36,14 +36,14 @@ export async function tourLdv({ transcript, demo, client }: TourNeeds): Promise<
     const logged = await send(span);
     transcript.line(`client \`applicatie\` sends one span on BSN ${persons.eerste} -> ${logged.status}`);
     transcript.check(
-      'ldv: a span is stored (200, empty answer)',
+      'a span is stored (200, empty answer)',
       logged.status === 200 && Object.keys(logged.body).length === 0,
     );
     const { attributes: _, ...bare } = span;
     const refused = await send({ ...bare, spanId: randomBytes(8).toString('hex') });
     const partial = refused.body.partialSuccess;
     transcript.check(
-      'ldv: a span that names no processing activity is refused, and the answer says so',
+      'a span that names no processing activity is refused, and the answer says so',
       refused.status === 200 && isRecord(partial) && partial.rejectedSpans === '1',
     );
     const query = `objecttype=persoon&soortObjectId=BSN&objectId=${persons.eerste}&limit=1000&beperkteSet=false&vertrouwelijkheid=normaal`;
@@ -55,7 +55,7 @@ export async function tourLdv({ transcript, demo, client }: TourNeeds): Promise<
     const found = results.find(({ verwerkingId }) => String(verwerkingId).replaceAll('-', '') === traceId);
     transcript.line(`GET ${verwerkingenlog}/verwerkingsacties?… finds it by its trace, the \`verwerkingId\``);
     transcript.check(
-      'ldv: the span is an action in the processing log',
+      'the span is an action in the processing log',
       found?.actieNaam === span.name && found.systeem === 'Rondleiding' && found.verwerkingsactiviteitUrl === ACTIVITY,
     );
   });

@@ -18,7 +18,7 @@ const PATIENCE_MS = 20_000;
 export async function tourProof(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const { verwerkingenlog } = demo.file.mounts;
-  transcript.section('Proof: no change to the log goes unnoticed, not even one by the database administrator');
+  transcript.section('Proof: no change to the log goes unnoticed, not even one by the database administrator', 'proof');
   await transcript.part('an action is proven, and a change is found', async () => {
     const headers = processingHeaders(uitvoerder);
     const logged = await client.call('POST', `${verwerkingenlog}/verwerkingsacties`, {
@@ -39,9 +39,9 @@ export async function tourProof(needs: TourNeeds): Promise<void> {
     const keys = [parseVerifierKey(key.bytes.toString().trim())];
     const action = await read('');
     const check = (record: object): boolean => checkRecord(proof.bytes.toString(), record, () => keys).isProven;
-    transcript.check('proof: the proof file and the key alone prove the action', check(action.body));
+    transcript.check('the proof file and the key alone prove the action', check(action.body));
     transcript.check(
-      'proof: they do not prove the same action with another user',
+      'they do not prove the same action with another user',
       !check({ ...action.body, gebruiker: 'ander' }),
     );
 
@@ -59,7 +59,7 @@ export async function tourProof(needs: TourNeeds): Promise<void> {
         `the owner of the database changes its user; \`koppelvlak proof verify\` names: ${faults.join(', ')}`,
       );
       transcript.check(
-        'proof: a change in the database is found, and its record is named',
+        'a change in the database is found, and its record is named',
         faults.length === 1 && faults[0] === `version 1 of ${logged.body.actieId}`,
         faults.join(', '),
       );
@@ -68,7 +68,7 @@ export async function tourProof(needs: TourNeeds): Promise<void> {
       await owner.end();
     }
     const left = await verify(needs);
-    transcript.check('proof: once restored, everything matches what was published', left.length === 0, left.join(', '));
+    transcript.check('once restored, everything matches what was published', left.length === 0, left.join(', '));
     transcript.command('koppelvlak proof verify verwerkingen');
   });
 }

@@ -55,7 +55,7 @@ export async function tourSuppliers(needs: TourNeeds): Promise<void> {
     log: demo.log,
     publicBaseUrl: () => baseUrl,
   };
-  transcript.section('Suppliers: two organisations that have no feed of their own');
+  transcript.section('Suppliers: two organisations that have no feed of their own', 'suppliers');
   await transcript.part('the suppliers are read', async () => {
     for (const { adres, organisatiecode, naam, supplier, resources } of SOURCES) {
       const source = {
@@ -78,13 +78,12 @@ export async function tourSuppliers(needs: TourNeeds): Promise<void> {
       transcript.line(
         `koppelvlak bron sync ${adres} -> ${complete ? 'complete' : 'not complete'}, ${records} resources`,
       );
-      transcript.check(`suppliers: everything ${supplier} publishes is in the feed`, complete && records === resources);
+      transcript.check(`everything ${supplier} publishes is in the feed`, complete && records === resources);
       const page = (await client.call('GET', `${baseUrl}/raad/${organisatiecode}`)).bytes.toString();
       const isTold = page.includes(`${supplier} vanaf 1 januari 2026`);
-      if (config.pages.isOn)
-        transcript.check(`suppliers: the pages name ${supplier} as the source, and the first day`, isTold);
+      if (config.pages.isOn) transcript.check(`the pages name ${supplier} as the source, and the first day`, isTold);
       const found = snapshot.bytes.toString() + page;
-      transcript.check(`suppliers: nothing confidential from ${supplier} is in either`, !found.includes(SECRET));
+      transcript.check(`nothing confidential from ${supplier} is in either`, !found.includes(SECRET));
     }
   });
 }

@@ -17,7 +17,10 @@ const TIMEOUT_MS = 10_000;
 export async function tourPreflight({ config, transcript, demo }: TourNeeds): Promise<void> {
   if (!config.server.areas.some((area) => area === 'shv' || area === 'vs')) return;
   const { environment, fsc, supplier } = demo.file;
-  transcript.section('Before the first request: a supplier checks itself and makes the data sheet for the office');
+  transcript.section(
+    'Before the first request: a supplier checks itself and makes the data sheet for the office',
+    'preflight',
+  );
   await transcript.part('preflight ran', async () => {
     const { lines, dataSheet } = await preflight({
       config: readConfig(environment, 'tool'),
@@ -35,7 +38,7 @@ export async function tourPreflight({ config, transcript, demo }: TourNeeds): Pr
       transcript.line(`${name.padEnd(24)}${detail}`);
     }
     const odd = lines.filter(({ state }) => state !== 'ok').map(({ name, detail }) => `${name}: ${detail}`);
-    transcript.check(`preflight: all ${lines.length} lines are ok`, odd.length === 0, odd.join('; '));
+    transcript.check(`all ${lines.length} lines are ok`, odd.length === 0, odd.join('; '));
     transcript.line('from its data sheet:');
     for (const line of sheetLines(dataSheet).filter((each) => /^ {2}(OIN|service|protocol) /.test(each))) {
       transcript.line(line);
@@ -69,5 +72,5 @@ export async function tourCheck(
   }
   transcript.line(`  ${summary(report)}`);
   const all = report.municipalities.reduce((sum, { counts }) => sum + (counts[counted] ?? 0), 0);
-  transcript.check(`${variant}: the check counts what was delivered`, all === delivered, String(all));
+  transcript.check('the check counts what was delivered', all === delivered, String(all));
 }

@@ -55,18 +55,18 @@ const MOST_RECORDS = 5000;
 export async function tourFeed(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const url = demo.file.mounts.raadsfeed;
-  transcript.section('The council feed: open data, no token');
+  transcript.section('The council feed: open data, no token', 'feed');
   await transcript.part('the feed was followed', async () => {
     const service = await client.call('GET', `${url}/`);
     const organisations = recordsOf(service.body.organisaties);
     transcript.line(`GET ${url}/ -> ${service.status}`);
     transcript.line(organisations.map(({ organisatiecode, naam }) => `${organisatiecode} ${naam}`).join('; '));
     transcript.check(
-      'feed: the service document names both organisations',
+      'the service document names both organisations',
       raden.every((code) => organisations.some(({ organisatiecode }) => organisatiecode === code)),
     );
     const hint = await client.call('GET', `${demo.file.baseUrl}/.well-known/council-feed`);
-    transcript.status('feed: the well-known address leads to it (307)', hint, 307);
+    transcript.status('the well-known address leads to it (307)', hint, 307);
     const start = await client.call('GET', `${url}/feed?limit=1`);
     const head = Number(start.body.head);
     if (head <= MOST_RECORDS) await readHistory(needs, url);
@@ -75,7 +75,7 @@ export async function tourFeed(needs: TourNeeds): Promise<void> {
     await listen(needs, url, { before, head });
     const bad = await client.call('GET', `${url}/feed?limit=0&kleur=rood`);
     const faults = Array.isArray(bad.body.invalidParams) ? bad.body.invalidParams.length : 0;
-    transcript.check('feed: a wrong question is refused with every fault (400)', bad.status === 400 && faults === 2);
+    transcript.check('a wrong question is refused with every fault (400)', bad.status === 400 && faults === 2);
     transcript.line('try:');
     transcript.command(`curl -s ${url}/`);
     transcript.command(`curl -s "${url}/feed?limit=3&resourceType=Vergadering"`);
@@ -88,17 +88,17 @@ async function readHistory({ transcript, client }: TourNeeds, url: string): Prom
   const { records, pages, head } = await followFeed(client, `${url}/feed?limit=10`);
   transcript.line(`GET ${url}/feed -> ${records.length} records in ${pages} pages of at most 10, head ${head}`);
   transcript.check(
-    'feed: the numbers run from 1 to the head without a gap',
+    'the numbers run from 1 to the head without a gap',
     records.length === head && records.every(({ sequenceNumber }, i) => sequenceNumber === i + 1),
   );
   const redactions = records.filter(({ op }) => op === 'redact');
   transcript.check(
-    'feed: what was redacted holds its place, without content',
+    'what was redacted holds its place, without content',
     redactions.length >= 2 && redactions.every((record) => !('data' in record)),
   );
   const deletions = records.filter(({ op }) => op === 'delete');
   transcript.check(
-    'feed: every removal says why',
+    'every removal says why',
     deletions.length >= 1 && deletions.every(({ verwijderreden }) => typeof verwijderreden === 'string'),
   );
   const snapshot = await followFeed(client, `${url}/snapshot?limit=10`);
@@ -106,7 +106,7 @@ async function readHistory({ transcript, client }: TourNeeds, url: string): Prom
   const counts = `${snapshot.records.length} resources; then the feed from its cursor: ${tail.records.length} more`;
   transcript.line(`GET ${url}/snapshot -> ${counts}`);
   transcript.check(
-    'feed: the snapshot with what follows is the whole history, replayed',
+    'the snapshot with what follows is the whole history, replayed',
     isDeepStrictEqual(replay([...snapshot.records, ...tail.records]), replay(records)),
   );
 }
@@ -134,7 +134,7 @@ async function listen(
     if (seen.length === head - before + 1) break;
   }
   transcript.check(
-    'feed: the stream catches up and then shows what is published meanwhile',
+    'the stream catches up and then shows what is published meanwhile',
     seen.length === head - before + 1 && seen.every((id, i) => id === before + 1 + i),
   );
 }

@@ -29,7 +29,7 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
   const { title, form, records, what } = VARIANTS[variant];
   const { requester, supplier, mounts, pki } = demo.file;
   const url = `${mounts[variant]}/gegevens`;
-  transcript.section(title);
+  transcript.section(title, variant);
   await transcript.part(`${variant} is delivered`, async () => {
     const identity = { key: await readFile(requester.key, 'utf8'), chain: await readFile(requester.chain, 'utf8') };
     const root = await readFile(pki.root, 'utf8');
@@ -47,48 +47,36 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     transcript.line(`with a token of client \`statistiek\`, signed by OIN ${requester.oin} ${FORM_TEXT[form]}`);
     const whole = await ask(quarter);
     transcript.line(`-> ${whole.status}, ${whole.bytes.length} bytes`);
-    transcript.status(`${variant}: the answer is 200`, whole, 200);
+    transcript.status('the answer is 200', whole, 200);
     const checked = await checkMessage(whole.bytes, whole.headers, root);
-    transcript.check(`${variant}: the Digest is that of the bytes received`, checked.digestMatches);
-    transcript.check(`${variant}: the signature (PS256, ${FORM_TEXT[checked.form]}) holds`, checked.signatureHolds);
-    transcript.check(
-      `${variant}: the answer is signed in the form of the request`,
-      checked.form === form,
-      checked.form,
-    );
-    transcript.check(`${variant}: its certificate chain ends at the demo's root`, checked.leadsToRoot);
-    transcript.check(`${variant}: the signer is the supplier`, checked.subject.includes(supplier.oin), checked.subject);
+    transcript.check('the Digest is that of the bytes received', checked.digestMatches);
+    transcript.check(`the signature (PS256, ${FORM_TEXT[checked.form]}) holds`, checked.signatureHolds);
+    transcript.check('the answer is signed in the form of the request', checked.form === form, checked.form);
+    transcript.check("its certificate chain ends at the demo's root", checked.leadsToRoot);
+    transcript.check('the signer is the supplier', checked.subject.includes(supplier.oin), checked.subject);
     const { organisations, ids } = contentOf(whole, records);
     transcript.line(`${organisations} organisations, ${ids.length} ${what}`);
-    transcript.check(
-      `${variant}: three organisations or more are delivered`,
-      organisations >= 3,
-      String(organisations),
-    );
+    transcript.check('three organisations or more are delivered', organisations >= 3, String(organisations));
 
     const paged = await pages((page) => ask({ ...quarter, ...page }), records);
     transcript.line(`the same in pages of 5: ${paged.length} pages`);
-    transcript.check(
-      `${variant}: the pages hold exactly the same records`,
-      JSON.stringify(paged.flat()) === JSON.stringify(ids),
-    );
+    transcript.check('the pages hold exactly the same records', JSON.stringify(paged.flat()) === JSON.stringify(ids));
 
     await tourCheck(needs, variant, ids.length);
 
     const { fsc } = demo.file;
     const token = await mintFscToken(fsc, fsc.services[variant], requester.oin);
     const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${token}` });
-    const inway = `${variant}: a token of an FSC Manager, as an Inway passes it on, is accepted too`;
-    transcript.status(inway, throughInway, 200);
+    transcript.status('a token of an FSC Manager, as an Inway passes it on, is accepted too', throughInway, 200);
     const tampered = await ask({}, { digest: `SHA-256=${'A'.repeat(43)}=` });
-    transcript.status(`${variant}: a wrong Digest is refused with 400`, tampered, 400);
+    transcript.status('a wrong Digest is refused with 400', tampered, 400);
     const unsigned = await client.call('POST', url, { as: 'statistiek', body: {} });
-    transcript.status(`${variant}: a request without a signature is refused with 400`, unsigned, 400);
+    transcript.status('a request without a signature is refused with 400', unsigned, 400);
     const stranger = await client.call('POST', url, { as: 'niemand', body: {} });
-    transcript.status(`${variant}: a token without scope \`read\` is refused with 403`, stranger, 403);
+    transcript.status('a token without scope `read` is refused with 403', stranger, 403);
     const anonymous = await client.call('POST', url, { body: {} });
     transcript.check(
-      `${variant}: a request without a token is refused with 401, with the reason`,
+      'a request without a token is refused with 401, with the reason',
       anonymous.status === 401 && anonymous.headers.get('fsc-error-code') === 'ERROR_CODE_ACCESS_TOKEN_MISSING',
       String(anonymous.status),
     );

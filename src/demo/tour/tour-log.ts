@@ -30,7 +30,7 @@ const WAYS = [
 export async function tourLog(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const url = `${demo.file.mounts.verwerkingenlog}/verwerkingsacties`;
-  transcript.section('The processing log: who did what with whose data');
+  transcript.section('The processing log: who did what with whose data', 'log');
   await transcript.part('the log works', async () => {
     const example = await voorbeeldActie();
     const log = (as: string, fields: object): Promise<DemoAnswer> =>
@@ -45,20 +45,20 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     const actieId = normal.body.actieId;
     transcript.line(`client \`applicatie\` logs a normal action on BSN ${persons.eerste} -> ${normal.status}`);
     transcript.check(
-      'log: a normal action is stored (201 with its address)',
+      'a normal action is stored (201 with its address)',
       normal.status === 201 && normal.headers.has('location'),
     );
     const verwerkingId = randomUUID();
     const secret = await log('onderzoek', { vertrouwelijkheid: 'vertrouwelijk', verwerkingId });
     const secretId = secret.body.actieId;
     transcript.line(`client \`onderzoek\` logs a confidential one -> ${secret.status}`);
-    transcript.status('log: a confidential action is stored', secret, 201);
+    transcript.status('a confidential action is stored', secret, 201);
     const refused = await log('applicatie', { vertrouwelijkheid: 'vertrouwelijk' });
-    transcript.status('log: `applicatie` may not log a confidential one (403)', refused, 403);
+    transcript.status('`applicatie` may not log a confidential one (403)', refused, 403);
     const faulty = await log('applicatie', { vertrouwelijkheid: 'geheim', tijdstip: 'gisteren' });
     const faults = Array.isArray(faulty.body.invalidParams) ? faulty.body.invalidParams.length : 0;
     transcript.check(
-      'log: a faulty action is refused with all its faults (400)',
+      'a faulty action is refused with all its faults (400)',
       faulty.status === 400 && faults >= 2,
       String(faults),
     );
@@ -75,21 +75,21 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     transcript.line('(each search is logged too, so the counts grow)');
     const asPerson = await search(lookNormal);
     transcript.check(
-      'log: F4086 shows the normal action and not the confidential one',
+      'F4086 shows the normal action and not the confidential one',
       has(asPerson, actieId) && !has(asPerson, secretId),
     );
     transcript.check(
-      'log: F4086 leaves out `systeem`, `gebruiker` and `gegevensbron`',
+      'F4086 leaves out `systeem`, `gebruiker` and `gegevensbron`',
       asPerson.every((actie) => !('systeem' in actie) && !('gebruiker' in actie) && !('gegevensbron' in actie)),
     );
     const asApplication = await search(lookAll);
     transcript.check(
-      'log: F9787 shows all its fields',
+      'F9787 shows all its fields',
       asApplication.some((actie) => actie.actieId === actieId && actie.systeem === 'Rondleiding'),
     );
     const asInvestigator = await search(lookSecret);
     transcript.check(
-      'log: F0143 shows the confidential action to `onderzoek` only',
+      'F0143 shows the confidential action to `onderzoek` only',
       has(asInvestigator, secretId) && !has(asInvestigator, actieId),
     );
 
@@ -98,10 +98,10 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       body: { vertrouwelijkheid: 'opgeheven' },
     });
     transcript.line(`client \`onderzoek\` lifts the confidentiality of its processing -> ${lifted.status}`);
-    transcript.status('log: confidentiality is lifted (204)', lifted, 204);
-    transcript.check('log: F2525 now shows that action to the person', has(await search(lookLifted), secretId));
+    transcript.status('confidentiality is lifted (204)', lifted, 204);
+    transcript.check('F2525 now shows that action to the person', has(await search(lookLifted), secretId));
     const denied = await client.call('GET', `${url}?${query}&${lookSecret[2]}`, { as: 'inzage' });
-    transcript.status('log: `inzage` may not ask for confidential ones (403)', denied, 403);
+    transcript.status('`inzage` may not ask for confidential ones (403)', denied, 403);
 
     transcript.line('try (the token of the client that represents the person):');
     transcript.command(tokenCommand(demo.home, demo.file.tokenUrl));
