@@ -33,8 +33,8 @@ import type { CheckReport, Place } from './findings.ts';
 type RunOptions = CheckOptions & { readonly signal: AbortSignal };
 
 interface FilesOptions extends RunOptions {
-  /** Opens a file of tables; absent: the files are JSON. */
-  readonly open?: (path: string) => Promise<Pick<GivenTables, 'bytes' | 'locate' | 'close'>>;
+  /** Opens a file of tables; `undefined`: the files are JSON. */
+  readonly open: ((path: string) => Promise<Pick<GivenTables, 'bytes' | 'locate' | 'close'>>) | undefined;
   /** Whether the keys of rows may be shown. */
   readonly showPersons?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;

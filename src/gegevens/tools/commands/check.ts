@@ -6,7 +6,7 @@ import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { createProgress, table } from '../../../lib/output.ts';
+import { counted, createProgress, table } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Levering, Period } from '../../model/selection.ts';
@@ -15,9 +15,8 @@ import type { CheckReport } from '../check/findings.ts';
 import type { Subject } from '../check/report-html.ts';
 import type { Report } from '../check/report-text.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
-import type { Plan } from '../tables/plan.ts';
 import { faultText } from '../tables/table-file.ts';
-import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
+import { type GivenTables, readMapping, readTableFile, refuseTables, type TableOptions } from './given-tables.ts';
 import { chooseModel, parsePeriod } from './options.ts';
 
 interface CheckOptions {
@@ -73,43 +72,32 @@ Example:
 function checkFilesGiven(terminal: Terminal, files: readonly string[], options: CheckOptions): Promise<void> {
   return runTool(terminal, options, async (context) => {
     if (files.length === 0) throw new UsageError('--mapping is for tables: no file is named');
-    if (options.mapping === undefined) refuseTables(files);
+    const { variant, mapping, period, showPersons = false } = options;
+    if (mapping === undefined) refuseTables(files);
     const { checkFiles } = await import('../check/check-deliveries.ts');
     const { config, interrupted: signal } = context;
-    const model = await chooseModel(config.gegevens, options.variant, options.model);
-    const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
+    const model = await chooseModel(config.gegevens, variant, options.model);
+    const plan = mapping === undefined ? undefined : await readMapping(mapping, model);
     const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0));
-    const progress = createProgress(
-      terminal,
-      'records checked',
-      plan === undefined ? sizes.reduce((sum, size) => sum + size, 0) : undefined,
-    );
-    const now = systemClock.now();
+    const bytes = plan === undefined ? sizes.reduce((sum, size) => sum + size, 0) : undefined;
+    const progress = createProgress(terminal, 'records checked', bytes);
+    const made = systemClock.now();
     const report = await checkFiles(files, {
-      model,
-      period: options.period,
-      now,
-      signal,
-      showPersons: options.showPersons ?? false,
-      ...(plan && { open: (file: string) => openTables(context, plan, options, file) }),
-      progress: (bytes, records) => {
-        progress.reached(bytes);
+      ...{ model, period, now: made, signal, showPersons },
+      open: plan && ((file) => openTables(context, { plan, period }, file)),
+      progress: (bytesRead, records) => {
+        progress.reached(bytesRead);
         progress.update(records);
       },
     }).finally(() => progress.end());
     const sources = files.map((file) => basename(file));
-    await write(context, options, report, { model: model.mapping.versie, made: now, sources });
+    await write(context, options, report, { model: model.mapping.versie, made, sources });
   });
 }
 
 /** @throws {CommandError} with all faults, when its rows make no message that can be judged */
-async function openTables(
-  context: ToolContext,
-  plan: Plan,
-  { period }: CheckOptions,
-  file: string,
-): Promise<GivenTables> {
-  const tables = await readTableFile(context, { plan, period }, file);
+async function openTables(context: ToolContext, options: TableOptions, file: string): Promise<GivenTables> {
+  const tables = await readTableFile(context, options, file);
   if (tables.faults.length === 0) return tables;
   tables.close();
   const lines = tables.faults.map((fault) => `  ${faultText(fault)}`);
@@ -121,16 +109,13 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
     const { checkStored } = await import('../check/check-deliveries.ts');
     const { gegevens } = config;
     const model = await chooseModel(gegevens, options.variant, options.model);
-    const now = clock.now();
+    const made = clock.now();
     const { report, leveringen } = await checkStored(database.pool, {
-      model,
-      period: options.period,
-      now,
-      signal,
+      ...{ model, period: options.period, now: made, signal },
       leverancierscode: gegevens.supplierCode,
     });
     const sources = storedNames(leveringen, report, model, wordsOf(options));
-    await write({ output }, options, report, { model: model.mapping.versie, made: now, sources });
+    await write({ output }, options, report, { model: model.mapping.versie, made, sources });
   });
 }
 
@@ -195,5 +180,5 @@ async function write(
     });
     output.progress(`the report is in ${out}`);
   }
-  if (blocking > 0) throw new CommandError(`${blocking} blocking ${blocking === 1 ? 'finding' : 'findings'}`);
+  if (blocking > 0) throw new CommandError(counted(blocking, 'blocking finding'));
 }

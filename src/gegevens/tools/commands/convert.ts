@@ -6,8 +6,9 @@ import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { createProgress, written } from '../../../lib/output.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
-import type { ConvertedFile, Named, NamedLoss, Refusal } from '../convert/convert-file.ts';
+import type { ConvertedFile, Named } from '../convert/convert-file.ts';
 import type { LossReason } from '../convert/convert-value.ts';
+import { faultLine } from './options.ts';
 
 interface ConvertOptions {
   readonly from: string;
@@ -43,34 +44,6 @@ export function convertCommand(terminal: Terminal): Command {
     );
 }
 
-/** Maximum number of places of one kind that are shown. */
-const SHOWN = 100;
-
-interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
-  count: number;
-  readonly places: Named[];
-}
-
-/** Notes about a file; bounded, however many records it has. */
-class Findings {
-  readonly losses = new Map<string, LossKind>();
-  readonly refused: Refusal[] = [];
-  refusedCount = 0;
-
-  lost({ place, key, ...loss }: NamedLoss): void {
-    const name = JSON.stringify(loss);
-    const kind = this.losses.get(name) ?? { ...loss, count: 0, places: [] };
-    kind.count += 1;
-    if (kind.places.length < SHOWN) kind.places.push({ place, ...(key === undefined ? {} : { key }) });
-    this.losses.set(name, kind);
-  }
-
-  refuse(refusal: Refusal): void {
-    this.refusedCount += 1;
-    if (this.refused.length < SHOWN) this.refused.push(refusal);
-  }
-}
-
 async function convert(context: ToolContext, path: string, options: ConvertOptions): Promise<void> {
   const { interrupted: signal, terminal } = context;
   const { out, losses } = options;
@@ -83,7 +56,6 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   const { loadModel } = await import('../../../lib/exchange-model/model.ts');
   const [from, to] = [loadModel('vs', options.from), loadModel('vs', options.to)];
   const faults = new Faults();
-  const findings = new Findings();
   const list = losses === undefined ? undefined : openSync(losses, 'w', OWNER_ONLY);
   const progress = createProgress(terminal, 'records', (await stat(path)).size);
   let converted: ConvertedFile | undefined;
@@ -95,30 +67,26 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
       signal,
       faults,
       lost: (loss) => {
-        findings.lost(loss);
         if (list !== undefined) writeSync(list, `${JSON.stringify(loss)}\n`);
       },
-      refused: (refusal) => findings.refuse(refusal),
       progress: (bytesRead, records) => {
         progress.reached(bytesRead);
         progress.update(records);
       },
     });
     if (converted === undefined) {
-      const shown = faults.list.map(({ line, pointer, message }) => `  line ${line}  ${pointer || '/'}  ${message}`);
+      const shown = faults.list.map((fault) => `  ${faultLine(fault)}`);
       const what = `${path}: nothing written: not a file of model ${options.from}`;
       throw new CommandError([what, ...shown].join('\n'));
     }
-    const isWritten = findings.refusedCount === 0;
-    const text = converted.message.text(converted.envelop);
-    if (isWritten && out !== undefined) await writeWhole(out, text, signal);
-    else if (isWritten) for (const piece of text) await written(terminal.stdout, piece, signal);
+    const { message, envelop, refusedCount } = converted;
+    const text = refusedCount === 0 ? message.text(envelop) : [];
+    if (out === undefined) for (const piece of text) await written(terminal.stdout, piece, signal);
+    else if (refusedCount === 0) await writeWhole(out, text, signal);
     progress.end();
-    report(context, path, options, { converted, findings, isWritten });
-    if (isWritten) return;
-    throw new CommandError(
-      `${path}: nothing written: model ${options.to} refuses ${findings.refusedCount} part(s) of it`,
-    );
+    report(context, path, options, converted);
+    if (refusedCount > 0)
+      throw new CommandError(`${path}: nothing written: model ${options.to} refuses ${refusedCount} part(s) of it`);
   } finally {
     progress.end();
     converted?.message.close();
@@ -149,27 +117,17 @@ const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefine
   number: () => 'is a number that cannot be rewritten exactly',
 };
 
-interface Outcome {
-  readonly converted: ConvertedFile;
-  readonly findings: Findings;
-  readonly isWritten: boolean;
-}
-
 function report(
   { output, terminal }: ToolContext,
   path: string,
-  options: ConvertOptions,
-  { converted, findings, isWritten }: Outcome,
+  { from, to, out }: ConvertOptions,
+  { message, records, zaken, losses, refused, refusedCount }: ConvertedFile,
 ): void {
-  const { from, to, out } = options;
   const line = (text: string): void => {
     if (out === undefined) terminal.stderr.write(`${text}\n`);
     else output.line(text);
   };
-  const { records, zaken, message } = converted;
-  const losses = [...findings.losses.values()];
-  const { refused, refusedCount } = findings;
-  const result = { file: path, from, to, written: isWritten ? out : null };
+  const result = { file: path, from, to, written: refusedCount === 0 ? out : null };
   const counts = { leveringen: message.leveringen.length, records, zaken, refusedCount };
   output.result({ ...result, ...counts, losses, refused }, () => {
     line(`${path}: model ${from} to ${to}, ${records} records, ${zaken} zaken`);
@@ -182,7 +140,7 @@ function report(
     if (refusedCount > 0) line(`  refused by model ${to}, nothing written:`);
     for (const each of refused) line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
     if (refusedCount > refused.length) line(`    and ${refusedCount - refused.length} more`);
-    if (isWritten && out !== undefined) line(`written to ${out}`);
+    if (refusedCount === 0 && out !== undefined) line(`written to ${out}`);
   });
 }
 

@@ -8,7 +8,7 @@ import { Faults } from '../../import/faults.ts';
 import type { Period } from '../../model/selection.ts';
 import type { Report } from '../check/report-text.ts';
 import type { Plan } from '../tables/plan.ts';
-import { faultText, type TableFault } from '../tables/table-file.ts';
+import { faultText } from '../tables/table-file.ts';
 import { type GivenTables, readTableFile } from './given-tables.ts';
 
 interface JudgeOptions {
@@ -49,42 +49,36 @@ export async function dryRun(
   const { readDelivery } = await import('../../store/import-file.ts');
   const { maskPersons } = await import('../tables/mask.ts');
   const { model } = plan;
-  const results: { readonly faults: readonly TableFault[]; readonly blocking: number }[] = [];
-  const shownResults: object[] = [];
+  const results: object[] = [];
+  let [faulty, blocked] = [0, 0];
   for (const file of files) {
     const tables = await readTableFile(context, { plan, period: options.period, samples: options.show }, file);
     const { check, report: judged } = await createJudge(model, options, { tables, now: new Date() });
     const { records, samples, notes, leveringen } = tables;
-    const ofMessage = new Faults();
+    const faults = [...tables.faults];
     let report: Report | undefined;
     try {
       // Includes faults that only all records together can have: two equal ones, a period that ends before it starts.
-      if (tables.faults.length === 0) {
+      if (faults.length === 0) {
+        const ofMessage = new Faults();
         await readDelivery(tables.bytes, {
           model,
           faults: ofMessage,
           signal: context.interrupted,
           consumers: options.check === true ? [check] : [],
         });
-        if (ofMessage.list.length === 0 && options.check === true) report = judged();
+        faults.push(...ofMessage.list.map(({ pointer, message }) => ({ pointer, message })));
+        if (faults.length === 0 && options.check === true) report = judged();
       }
     } finally {
       check.close();
       tables.close();
     }
-    const ofWhole = ofMessage.list.map(({ pointer, message: what }) => ({ pointer, message: what }));
-    const faults = [...tables.faults, ...ofWhole];
+    faulty += Number(faults.length > 0);
+    blocked += Number(report !== undefined && report.blocking > 0);
     const shown = options.showPersons === true ? samples : maskPersons(samples);
-    results.push({ faults, blocking: report?.blocking ?? 0 });
-    shownResults.push({
-      file,
-      leveringen,
-      ...records,
-      shown,
-      faults,
-      notes,
-      ...(report === undefined ? {} : { check: report.json }),
-    });
+    const found = { shown, faults, notes, ...(report === undefined ? {} : { check: report.json }) };
+    results.push({ file, leveringen, ...records, ...found });
     output.line(
       `${file}: ${leveringen} levering(en), ${records.records} records, ${records.zaken} zaken; nothing stored`,
     );
@@ -93,9 +87,7 @@ export async function dryRun(
     for (const note of notes) output.line(`  note: ${faultText(note)}`);
     if (report !== undefined) output.line(report.text);
   }
-  output.result({ dryRun: true, files: shownResults }, () => undefined);
-  const faulty = results.filter(({ faults }) => faults.length > 0).length;
+  output.result({ dryRun: true, files: results }, () => undefined);
   if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
-  const blocked = results.filter(({ blocking }) => blocking > 0).length;
   if (blocked > 0) throw new CommandError(`${blocked} of ${files.length} files would not be stored without --force`);
 }

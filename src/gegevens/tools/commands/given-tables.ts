@@ -30,7 +30,7 @@ export async function readMapping(path: string, model: Model): Promise<Plan> {
   return planTables(readMappingFile(path), model);
 }
 
-interface TableOptions {
+export interface TableOptions {
   readonly plan: Plan;
   /** Instead of that in the mapping. */
   readonly period?: Period | undefined;

@@ -5,17 +5,15 @@ import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import { reportFailure } from '../../../lib/command-line.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
-import { createProgress } from '../../../lib/output.ts';
+import { counted, createProgress } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
-import type { ImportFault } from '../../import/faults.ts';
-import type { Period } from '../../model/selection.ts';
 import type { Change, Conflict, Replacement, ReplaceReason } from '../../store/replace-deliveries.ts';
 import type { Report } from '../check/report-text.ts';
 import type { Plan } from '../tables/plan.ts';
-import { faultText, type TableFault } from '../tables/table-file.ts';
+import { faultText } from '../tables/table-file.ts';
 import { createJudge, type DryRunOptions, dryRun } from './dry-run.ts';
 import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
-import { chooseModel, parsePeriod, wholeNumber } from './options.ts';
+import { chooseModel, faultLine, parsePeriod, wholeNumber } from './options.ts';
 
 interface ImportOptions extends DryRunOptions {
   readonly variant: Variant;
@@ -27,33 +25,19 @@ interface ImportOptions extends DryRunOptions {
   readonly json?: boolean;
 }
 
-interface FileFault {
-  readonly text: string;
-  readonly fault: object;
+/** What became of a file, for programs and for people. */
+interface Outcome {
+  readonly isStored: boolean;
+  readonly json: object;
+  readonly lines: readonly string[];
 }
 
-interface FileResult {
-  readonly file: string;
-  readonly period?: Period;
-  readonly leveringen?: number;
-  readonly records?: number;
-  readonly zaken?: number;
-  readonly model?: string;
-  /** Leveringen that are replaced, or would be: by organisation and municipality. */
-  readonly replacements?: readonly Replacement[];
-  /** Nothing was stored, because `--replace` is required. */
-  readonly needsReplace?: boolean;
-  readonly bytes?: number;
-  /** Nothing was stored, because of a blocking finding. */
-  readonly isBlocked?: boolean;
-  /** The findings of `gegevens check`, if requested or if something blocks. */
-  readonly check?: Report;
-  /** The model that a faulty file does fit. */
-  readonly otherModel?: string;
-  readonly faults?: readonly FileFault[];
-  /** Of tables: probable mistakes. */
-  readonly notes?: readonly FileFault[];
-  readonly error?: string;
+interface Models {
+  readonly model: Model;
+  /** Version of the model that is delivered. */
+  readonly configured: string;
+  /** Of tables. */
+  readonly plan: Plan | undefined;
 }
 
 const SHOWN = 3;
@@ -110,31 +94,18 @@ Nothing of a file is stored when something in it blocks a delivery: \`gegevens c
 
 function importFiles(terminal: Terminal, files: readonly string[], options: ImportOptions): Promise<void> {
   return runCommand(terminal, { ...options, changes: true }, async (context) => {
-    const { gegevens } = context.config;
-    const { variant, mapping } = options;
-    const configured = await chooseModel(gegevens, variant, undefined);
-    const model = await chooseModel(gegevens, variant, options.model);
-    const plan = mapping === undefined ? undefined : await readMapping(mapping, model);
-    const results: FileResult[] = [];
-    for (const file of files) results.push(await importOne(context, options, { model, plan }, file));
-    context.output.result({ files: results.map(asJson) }, () => {
-      for (const result of results) {
-        describe(context, result, configured.mapping.versie);
-        if (result.check !== undefined) context.output.line(result.check.text);
-      }
+    const { output, config } = context;
+    const configured = (await chooseModel(config.gegevens, options.variant, undefined)).mapping.versie;
+    const model = await chooseModel(config.gegevens, options.variant, options.model);
+    const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
+    const outcomes: Outcome[] = [];
+    for (const file of files) outcomes.push(await importOne(context, options, { model, configured, plan }, file));
+    output.result({ files: outcomes.map(({ json }) => json) }, () => {
+      for (const line of outcomes.flatMap(({ lines }) => lines)) output.line(line);
     });
-    const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
+    const failed = outcomes.filter(({ isStored }) => !isStored).length;
     if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
   });
-}
-
-function asJson({ faults, notes, check, ...result }: FileResult): object {
-  return {
-    ...result,
-    ...(faults === undefined ? {} : { faults: faults.map(({ fault }) => fault) }),
-    ...(notes === undefined ? {} : { notes: notes.map(({ fault }) => fault) }),
-    ...(check === undefined ? {} : { check: check.json }),
-  };
 }
 
 class ImportBlocked extends Error {}
@@ -142,28 +113,42 @@ class ImportBlocked extends Error {}
 async function importOne(
   context: CommandContext,
   options: ImportOptions,
-  { model, plan }: { readonly model: Model; readonly plan: Plan | undefined },
+  { model, configured, plan }: Models,
   path: string,
-): Promise<FileResult> {
+): Promise<Outcome> {
   const { database, terminal, interrupted, clock } = context;
+  const { versie } = model.mapping;
   const { FaultyFile, importFile, recogniseModel } = await import('../../store/import-file.ts');
   const { ReplacementRefused } = await import('../../store/replace-deliveries.ts');
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
-  const show = (bytesRead: number, records: number): void => {
-    progress.reached(bytesRead);
-    progress.update(records);
-  };
   let tables: GivenTables | undefined;
   let judge: Awaited<ReturnType<typeof createJudge>> | undefined;
   let report: Report | undefined;
-  const found = (): Pick<FileResult, 'check'> =>
-    report !== undefined && (options.check === true || report.blocking > 0) ? { check: report } : {};
+  const blocking = (): number => report?.blocking ?? 0;
+  const blockingText = (): string => counted(blocking(), 'blocking finding');
+  /** With the findings of `gegevens check`, if requested or if something blocks. */
+  const outcome = (json: object, lines: readonly string[], isStored = false): Outcome => {
+    const shown = options.check === true || blocking() > 0 ? report : undefined;
+    return {
+      isStored,
+      json: { file: path, ...json, ...(shown && { check: shown.json }) },
+      lines: [...lines, ...(shown === undefined ? [] : [shown.text])],
+    };
+  };
+  const faulty = (faults: readonly object[], texts: readonly string[], otherModel?: string): Outcome => {
+    const advice = `  this is a file of model ${otherModel}; --model ${otherModel} imports it as such`;
+    return outcome({ ...(otherModel === undefined ? {} : { otherModel }), faults }, [
+      `${path}: nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`,
+      ...(otherModel === undefined ? [] : [advice]),
+      ...texts.map((text) => `  ${text}`),
+    ]);
+  };
   try {
     tables = plan && (await readTableFile(context, { plan, period: options.period }, path));
     judge = await createJudge(model, options, { tables, now: clock.now() });
     const { check, report: judged } = judge;
-    if (tables !== undefined && tables.faults.length > 0) return { file: path, faults: tables.faults.map(inTable) };
-    const imported = await importFile(database.pool, {
+    if (tables !== undefined && tables.faults.length > 0) return faulty(tables.faults, tables.faults.map(faultText));
+    const { delivery, replacements, bytes } = await importFile(database.pool, {
       path,
       bytes: tables?.bytes,
       model,
@@ -177,35 +162,62 @@ async function importOne(
         },
       },
       signal: interrupted,
-      progress: show,
+      progress: (bytesRead, records) => {
+        progress.reached(bytesRead);
+        progress.update(records);
+      },
     });
-    const { leveringen, periodeStart, periodeEinde } = imported.delivery;
-    return {
-      file: path,
-      period: { start: periodeStart, end: periodeEinde },
+    const { leveringen, periodeStart: start, periodeEinde: end } = delivery;
+    const records = leveringen.reduce((sum, levering) => sum + levering.records, 0);
+    const zaken = leveringen.reduce((sum, levering) => sum + levering.zaken, 0);
+    const counts = `${leveringen.length} levering(en), ${records} records${zaken > 0 ? `, ${zaken} zaken` : ''}`;
+    const notes = tables?.notes ?? [];
+    const json = {
+      period: { start, end },
       leveringen: leveringen.length,
-      records: leveringen.reduce((sum, { records }) => sum + records, 0),
-      zaken: leveringen.reduce((sum, { zaken }) => sum + zaken, 0),
-      model: model.mapping.versie,
-      replacements: imported.replacements,
-      bytes: imported.bytes,
-      ...(tables === undefined || tables.notes.length === 0 ? {} : { notes: tables.notes.map(inTable) }),
-      ...found(),
+      records,
+      zaken,
+      model: versie,
+      replacements,
+      bytes,
+      ...(notes.length === 0 ? {} : { notes }),
     };
+    const lines = [
+      `${path}: ${start} to ${end}, ${counts}`,
+      ...(blocking() > 0 ? [`  stored with ${blockingText()} (--force), which the journal keeps`] : []),
+      ...(versie === configured
+        ? []
+        : [`  of model ${versie}: delivered only when that is configured; it is ${configured} now`]),
+      ...notes.map((note) => `  note: ${faultText(note)}`),
+      ...replacementLines(replacements, 'replaces'),
+    ];
+    return outcome(json, lines, true);
   } catch (error) {
+    if (error instanceof FaultyFile && tables !== undefined) {
+      // The lines of a message made from tables are in no file.
+      const faults = error.faults.map(({ pointer, message }) => ({ pointer, message }));
+      return faulty(
+        faults,
+        faults.map(({ pointer, message }) => `${pointer || '/'}  ${message}`),
+      );
+    }
     if (error instanceof FaultyFile) {
-      if (tables !== undefined) return { file: path, faults: error.faults.map(inMessage) };
-      const otherModel =
-        options.model === undefined
-          ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
-          : undefined;
-      return { file: path, faults: error.faults.map(inFile), ...(otherModel === undefined ? {} : { otherModel }) };
+      const other = { variant: model.variant, except: versie };
+      const otherModel = options.model === undefined ? await recogniseModel(path, other, interrupted) : undefined;
+      return faulty(error.faults, error.faults.map(faultLine), otherModel);
     }
-    if (error instanceof ImportBlocked) return { file: path, isBlocked: true, ...found() };
+    if (error instanceof ImportBlocked) {
+      const line = `${path}: nothing stored, ${blockingText()}; --force stores it nevertheless`;
+      return outcome({ isBlocked: true }, [line]);
+    }
     if (error instanceof ReplacementRefused) {
-      return { file: path, needsReplace: true, replacements: error.replacements, ...found() };
+      const { replacements } = error;
+      return outcome({ needsReplace: true, replacements }, [
+        `${path}: nothing stored; --replace is needed`,
+        ...replacementLines(replacements, 'would replace'),
+      ]);
     }
-    if (isFileError(error)) return { file: path, error: error.message };
+    if (isFileError(error)) return outcome({ error: error.message }, [`${path}: ${error.message}`]);
     throw error;
   } finally {
     judge?.check.close();
@@ -214,66 +226,8 @@ async function importOne(
   }
 }
 
-function inTable(fault: TableFault): FileFault {
-  return { fault, text: faultText(fault) };
-}
-
-function inFile(fault: ImportFault): FileFault {
-  return { fault, text: `line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}` };
-}
-
-/** Set for a message made from tables, whose lines are in no file. */
-function inMessage({ pointer, message }: ImportFault): FileFault {
-  return { fault: { pointer, message }, text: `${pointer || '/'}  ${message}` };
-}
-
 function isFileError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && ['ENOENT', 'EACCES', 'EISDIR'].includes(String(error.code));
-}
-
-function describe({ output }: CommandContext, result: FileResult, configured: string): void {
-  const { file, faults, error, period, replacements = [] } = result;
-  if (faults !== undefined) {
-    output.line(`${file}: nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`);
-    if (result.otherModel !== undefined) {
-      output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} imports it as such`);
-    }
-    for (const { text } of faults) output.line(`  ${text}`);
-  } else if (error !== undefined) output.line(`${file}: ${error}`);
-  else if (result.isBlocked) {
-    output.line(`${file}: nothing stored, ${blockingText(result)}; --force stores it nevertheless`);
-  } else if (result.needsReplace) {
-    output.line(`${file}: nothing stored; --replace is needed`);
-  } else {
-    const counts = `${result.leveringen} levering(en), ${result.records} records`;
-    const zaken = result.zaken ? `, ${result.zaken} zaken` : '';
-    output.line(`${file}: ${period?.start} to ${period?.end}, ${counts}${zaken}`);
-    if (result.check !== undefined && result.check.blocking > 0) {
-      output.line(`  stored with ${blockingText(result)} (--force), which the journal keeps`);
-    }
-    if (result.model !== configured) {
-      output.line(`  of model ${result.model}: delivered only when that is configured; it is ${configured} now`);
-    }
-  }
-  for (const { text } of result.notes ?? []) output.line(`  note: ${text}`);
-  for (const replacement of replacements) {
-    output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
-    for (const conflict of replacement.conflicts) output.line(`    conflicts with ${conflictText(conflict)}`);
-  }
-}
-
-function blockingText({ check }: FileResult): string {
-  return `${check?.blocking} blocking ${check?.blocking === 1 ? 'finding' : 'findings'}`;
-}
-
-function changeText({ before, after, stay, go, come }: Change, kind: string): string {
-  return `${before} ${kind} by ${after}, of which ${stay} stay, ${go} are removed and ${come} are added`;
-}
-
-function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, records }: Conflict): string {
-  const number = kvkNummer === null ? 'no KvK number' : `KvK ${kvkNummer}`;
-  const municipality = gemeente === null ? 'no municipality' : `municipality ${gemeente}`;
-  return `levering ${id}: ${number}, ${municipality}, ${periodeStart} to ${periodeEinde}, ${records} records`;
 }
 
 const REASONS: Readonly<Record<ReplaceReason, string>> = {
@@ -284,20 +238,31 @@ const REASONS: Readonly<Record<ReplaceReason, string>> = {
   'kvk-number': 'delivered under this name both with a KvK number and without one',
 };
 
-function replacementText(replacement: Replacement, isRefused: boolean): string {
-  const { organisatie, kvkNummer, gemeente, nameBefore, periodeStart, periodeEinde, reasons } = replacement;
-  const who = [
-    `${organisatie}${nameBefore === null ? '' : ` (until now ${nameBefore})`}`,
-    ...(kvkNummer === null ? [] : [`KvK ${kvkNummer}`]),
-    gemeente === null ? 'no municipality' : `municipality ${gemeente}`,
-    `${periodeStart} to ${periodeEinde}`,
-  ].join(', ');
-  const why = reasons.length === 0 ? '' : ` (${reasons.map((reason) => REASONS[reason]).join('; ')})`;
-  const verb = isRefused ? 'would replace' : 'replaces';
-  const { records, zaken } = replacement;
-  const what = [
-    changeText(records, 'records'),
-    ...(zaken.before + zaken.after > 0 ? [changeText(zaken, 'cases')] : []),
-  ];
-  return `${verb} ${who}: ${what.join('; ')}${why}`;
+function replacementLines(replacements: readonly Replacement[], verb: string): string[] {
+  return replacements.flatMap(({ organisatie, nameBefore, reasons, records, zaken, conflicts, ...of }) => {
+    const named = `${organisatie}${nameBefore === null ? '' : ` (until now ${nameBefore})`}`;
+    const number = of.kvkNummer === null ? '' : `, KvK ${of.kvkNummer}`;
+    const cases = zaken.before + zaken.after > 0 ? `; ${changeText(zaken, 'cases')}` : '';
+    const why = reasons.length === 0 ? '' : ` (${reasons.map((reason) => REASONS[reason]).join('; ')})`;
+    return [
+      `  ${verb} ${named}${number}, ${placeText(of)}: ${changeText(records, 'records')}${cases}${why}`,
+      ...conflicts.map((conflict) => {
+        const other = conflict.kvkNummer === null ? 'no KvK number' : `KvK ${conflict.kvkNummer}`;
+        return `    conflicts with levering ${conflict.id}: ${other}, ${placeText(conflict)}, ${conflict.records} records`;
+      }),
+    ];
+  });
+}
+
+function placeText({
+  gemeente,
+  periodeStart,
+  periodeEinde,
+}: Pick<Conflict, 'gemeente' | 'periodeStart' | 'periodeEinde'>): string {
+  const municipality = gemeente === null ? 'no municipality' : `municipality ${gemeente}`;
+  return `${municipality}, ${periodeStart} to ${periodeEinde}`;
+}
+
+function changeText({ before, after, stay, go, come }: Change, kind: string): string {
+  return `${before} ${kind} by ${after}, of which ${stay} stay, ${go} are removed and ${come} are added`;
 }

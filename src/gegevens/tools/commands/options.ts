@@ -5,6 +5,7 @@ import type { Model } from '../../../lib/exchange-model/model.ts';
 import { readTextFile } from '../../../lib/text-file.ts';
 import type { TokenOptions } from '../../../lib/token-options.ts';
 import type { Config } from '../../../settings/read-config.ts';
+import type { ImportFault } from '../../import/faults.ts';
 import type { Period } from '../../model/selection.ts';
 import { readPeriod } from '../table-period.ts';
 
@@ -41,6 +42,11 @@ export function parsePeriod(text: string): Period {
   if (period === undefined)
     throw new InvalidArgumentError('Two dates are expected, the first one first, such as 2026-01-01/2026-03-31.');
   return period;
+}
+
+/** A fault of a file as a line of text. */
+export function faultLine({ line, pointer, message }: ImportFault): string {
+  return `line ${line}  ${pointer || '/'}  ${message}`;
 }
 
 /** @param named a version or the path of a schema; absent: the configured one */
