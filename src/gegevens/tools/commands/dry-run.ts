@@ -3,12 +3,14 @@
 import type { ToolContext } from '../../../commands/run-command.ts';
 import { CommandError } from '../../../lib/command-error.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
 import { table } from '../../../lib/output.ts';
 import { Faults } from '../../import/faults.ts';
 import type { Period } from '../../model/selection.ts';
 import type { Report } from '../check/report-text.ts';
 import type { Plan } from '../tables/plan.ts';
 import { faultText } from '../tables/table-file.ts';
+import { maskedText } from '../tables/target-form.ts';
 import { type GivenTables, readTableFile } from './given-tables.ts';
 
 interface JudgeOptions {
@@ -47,7 +49,6 @@ export async function dryRun(
   files: readonly string[],
 ): Promise<void> {
   const { readDelivery } = await import('../../store/import-file.ts');
-  const { maskPersons } = await import('../tables/mask.ts');
   const { model } = plan;
   const results: object[] = [];
   let [faulty, blocked] = [0, 0];
@@ -90,4 +91,21 @@ export async function dryRun(
   output.result({ dryRun: true, files: results }, () => undefined);
   if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
   if (blocked > 0) throw new CommandError(`${blocked} of ${files.length} files would not be stored without --force`);
+}
+
+/** Names of members that identify a person, in the models and in likely mappings. */
+const PERSONAL =
+  /burgerservicenummer|bsn|naam|voorletters|voorvoegsel|geboorte|postcode|huisnummer|straat|adres|plaats|e-?mail|telefoon/i;
+
+/** A copy of a record in which each letter and digit of identifying members is a placeholder. */
+function maskPersons(value: unknown, isPersonal = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskPersons(item, isPersonal));
+  if (isRecord(value)) {
+    const members = Object.entries(value);
+    return Object.fromEntries(
+      members.map(([name, member]) => [name, maskPersons(member, isPersonal || PERSONAL.test(name))]),
+    );
+  }
+  if (!isPersonal || (typeof value !== 'string' && typeof value !== 'number')) return value;
+  return maskedText(String(value), { upper: 'X', lower: 'x' });
 }

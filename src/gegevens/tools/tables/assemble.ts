@@ -1,21 +1,7 @@
 import { isRecord, toPointer } from '../../../lib/json/json-value.ts';
-import type { BoundMember, BoundTable, Column } from './bound-table.ts';
-import type { Converted } from './convert.ts';
+import type { Column, Filling, RowValues } from './bound-table.ts';
 import type { Scalar } from './mapping-file.ts';
-import type { ConstantMember, ListPath, MemberPath } from './plan.ts';
-
-/** The values of a row, kept until its record is made. */
-export interface RowValues {
-  readonly table: number;
-  readonly row: number;
-  /** Number of its levering; -1 for a table that adds to records. */
-  readonly levering: number;
-  /** By column member of the table; `null`: nothing. */
-  readonly values: readonly Converted[];
-  /** By list with keys: that of this row's item. */
-  readonly items: Readonly<Record<string, string>>;
-  readonly isFaulty: boolean;
-}
+import type { ListPath, MemberPath } from './plan.ts';
 
 interface Origin {
   readonly table: number;
@@ -23,12 +9,7 @@ interface Origin {
   readonly column: Column;
 }
 
-interface Filling {
-  readonly members: readonly Pick<BoundMember, 'member' | 'column'>[];
-  readonly constants: readonly ConstantMember[];
-  readonly itemKeys: BoundTable['itemKeys'];
-}
-
+/** The whole, or an item of a list. */
 interface Part {
   readonly value: Record<string, unknown>;
   readonly origins: Map<MemberPath, Origin>;
@@ -43,38 +24,33 @@ interface List {
 
 /** Builds a record, or the head of a levering, from its rows. */
 export class Assembly {
-  readonly #fillingOf: (table: number) => Filling;
-  readonly #whole: Part = { value: {}, table: 0, origins: new Map() };
-  readonly #lists = new Map<string, List>();
+  readonly value: Record<string, unknown> = {};
   readonly contradictions: (Origin & { readonly earlier: number | undefined })[] = [];
+  readonly #whole: Part = { value: this.value, table: 0, origins: new Map() };
+  readonly #lists = new Map<string, List>();
 
   constructor(rows: readonly RowValues[], fillingOf: (table: number) => Filling) {
-    this.#fillingOf = fillingOf;
-    for (const row of rows) this.#addRow(row);
-    for (const table of new Set(rows.map((row) => row.table))) this.#addConstants(table);
+    for (const row of rows) this.#addRow(row, fillingOf(row.table));
+    for (const table of new Set(rows.map((row) => row.table))) this.#addConstants(table, fillingOf(table));
     for (const list of this.#lists.values()) {
       const [holder, name] = holderOf(this.value, list.steps);
       if (holder !== undefined) holder[name] = ordered(list).map(({ value }) => value);
     }
   }
 
-  get value(): Record<string, unknown> {
-    return this.#whole.value;
-  }
-
+  /** Where the members came from, by their pointers. */
   origins(): ReadonlyMap<string, Origin> {
-    const all = new Map<string, Origin>();
-    const add = (before: string, { origins }: Part): void => {
-      for (const [{ steps }, origin] of origins) all.set(before + toPointer(steps), origin);
-    };
-    add('', this.#whole);
-    for (const list of this.#lists.values())
-      for (const [index, part] of ordered(list).entries()) add(toPointer([...list.steps, index]), part);
-    return all;
+    const items = [...this.#lists.values()].flatMap((list) =>
+      ordered(list).map((part, index) => ({ before: toPointer([...list.steps, index]), part })),
+    );
+    return new Map(
+      [{ before: '', part: this.#whole }, ...items].flatMap(({ before, part }) =>
+        [...part.origins].map(([{ steps }, origin]) => [before + toPointer(steps), origin] as const),
+      ),
+    );
   }
 
-  #addRow({ table, row, values, items }: RowValues): void {
-    const { members, itemKeys } = this.#fillingOf(table);
+  #addRow({ table, row, values, items }: RowValues, { members, itemKeys }: Filling): void {
     for (const [index, { member, column }] of members.entries()) {
       const value = values[index] ?? null;
       if (value === null) continue;
@@ -97,7 +73,7 @@ export class Assembly {
   #item({ pointer, steps }: ListPath, key: string, table: number): Part {
     const list = this.#lists.get(pointer) ?? { steps, items: new Map() };
     this.#lists.set(pointer, list);
-    const item = list.items.get(key) ?? { value: {}, table, origins: new Map<MemberPath, Origin>() };
+    const item = list.items.get(key) ?? { value: {}, table, origins: new Map() };
     list.items.set(key, item);
     return item;
   }
@@ -111,18 +87,17 @@ export class Assembly {
     } else if (holder[name] !== value) this.contradictions.push({ ...origin, earlier: origins.get(member)?.row });
   }
 
-  #addConstants(table: number): void {
-    const { members, constants } = this.#fillingOf(table);
+  #addConstants(table: number, { members, constants }: Filling): void {
     for (const { list, steps, value } of constants) {
       if (list === undefined) {
         setIfAbsent(this.value, steps, value);
         continue;
       }
       // A numbered item without filled columns consists of constants: the one contact of an organisation.
-      const isFixed = !members.some(
-        ({ member }) => member.list?.pointer === list.pointer && member.list.item === list.item,
+      const isFilled = members.some(
+        ({ member: { list: of } }) => of?.pointer === list.pointer && of.item === list.item,
       );
-      if (isFixed && list.item !== '-') this.#item(list, list.item, table);
+      if (!isFilled && list.item !== '-') this.#item(list, list.item, table);
       for (const [key, item] of this.#lists.get(list.pointer)?.items ?? []) {
         if (item.table === table && (list.item === '-' || list.item === key)) setIfAbsent(item.value, steps, value);
       }

@@ -1,10 +1,9 @@
 /** Converts the values of cells, as people and spreadsheets write them. */
 import { dutchDay, dutchDayAt } from '../../../lib/time.ts';
 import type { ValueType } from '../model-shape.ts';
-import { CellFault } from './cell-fault.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
 import { type Cell, cellText, REPLACEMENT } from './table-file.ts';
-import { readFixedNumber, readPostcode, type TargetForm } from './target-form.ts';
+import { CellFault, readFixedNumber, readPostcode, type TargetForm } from './target-form.ts';
 
 /** A pattern for the whole text; `undefined` when it is not a regular expression. */
 export function readPattern(pattern: string): RegExp | undefined {

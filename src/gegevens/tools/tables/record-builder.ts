@@ -1,78 +1,121 @@
+/** Makes leveringen and records of rows, judges them by the model, and adds them to the message. */
 import type { ErrorObject } from 'ajv';
-import type { ItemList } from '../../../lib/exchange-model/mapping.ts';
-import { pointerSteps, toPointer } from '../../../lib/json/json-value.ts';
+import { type ItemList, listsOf } from '../../../lib/exchange-model/mapping.ts';
+import type { PartCheck } from '../../../lib/exchange-model/model.ts';
+import { type JsonObject, pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { describeError } from '../../import/faults.ts';
-import type { MessageStore } from '../message-store.ts';
+import { MessageStore } from '../message-store.ts';
 import { Scratch } from '../scratch.ts';
-import { Assembly, type RowValues } from './assemble.ts';
-import type { BoundTable, Column } from './bound-table.ts';
+import { Assembly } from './assemble.ts';
+import type { BoundTable, Column, Filling, RowValues } from './bound-table.ts';
 import type { Plan } from './plan.ts';
-import { type TableFaults, UnreadableTable } from './table-file.ts';
+import { type Place, type TableFaults, UnreadableTable } from './table-file.ts';
 
 /** Rows of one record that are held in memory. */
 const MAX_GROUP_ROWS = 10_000;
+const MAX_LEVERINGEN = 10_000;
 
 interface RecordBuilderOptions {
   readonly plan: Plan;
-  readonly list: ItemList;
-  readonly tableOf: (index: number) => BoundTable;
-  readonly message: MessageStore;
+  /** By index. */
+  readonly tables: ReadonlyMap<number, BoundTable>;
   readonly faults: TableFaults;
   /** Probable mistakes that are imported nevertheless. */
   readonly notes: TableFaults;
-  /** Receives each record, with or without faults. */
-  readonly onRecord: (record: unknown) => void;
+  /** Receives each record and case, with or without faults. */
+  readonly onRecord: (list: ItemList, record: unknown) => void;
 }
 
-/** Builds the records of one list from their rows, validates them against the model, and adds them to the message. */
 export class RecordBuilder {
+  readonly message: MessageStore;
   readonly #options: RecordBuilderOptions;
+  readonly #lists: ReadonlySet<ItemList>;
   /** Collects the rows with a key: those of one record may be anywhere, in several tables. */
-  readonly #rows = new Scratch('waiting (key text, origin integer, row integer, text text)', 4);
+  readonly #rows = new Scratch('waiting (list text, key text, origin integer, row integer, text text)', 5);
+  /** Numbers of leveringen, by their values in a row. */
+  readonly #leveringen = new Map<string, number>();
 
   constructor(options: RecordBuilderOptions) {
+    const { model, tables } = options.plan;
     this.#options = options;
+    this.#lists = new Set(tables.map(({ list }) => list));
+    this.message = new MessageStore(model.mapping);
+  }
+
+  /** The number of the levering that a row belongs to. @param of values of its columns and of its key */
+  levering(
+    of: { values: RowValues['values']; key: readonly unknown[] },
+    place: Place,
+    filling: Filling,
+    isFaulty: boolean,
+  ): number {
+    const text = JSON.stringify(of);
+    const known = this.#leveringen.get(text);
+    if (known !== undefined) return known;
+    if (this.#leveringen.size >= MAX_LEVERINGEN)
+      throw new UnreadableTable(`more than ${MAX_LEVERINGEN} leveringen`, place);
+    const { model } = this.#options.plan;
+    const row = { table: 0, row: 0, levering: 0, values: of.values, items: {}, isFaulty };
+    const nummer = this.message.leveringen.length;
+    this.#leveringen.set(text, nummer);
+    const { value } = new Assembly([row], () => filling);
+    let head: JsonObject = withValueAt(value, model.mapping.levering.teller, nummer + 1);
+    // The lists come last: first the records, then the cases.
+    for (const [list, path] of listsOf(model.mapping))
+      if (list === 'records' || this.#lists.has(list)) head = withValueAt(head, path, []);
+    this.message.leveringen.push(head);
+    if (!isFaulty) this.judge(model.levering, head, place, 'of the levering');
+    return nummer;
+  }
+
+  judge(check: PartCheck, value: unknown, place: Place, what: string): void {
+    for (const error of check.ok(value) ? [] : check.faults(value)) {
+      const message = `${what}: ${describeError(error)}`;
+      this.#options.faults.add({ ...place, pointer: error.instancePath, message });
+    }
   }
 
   /** @param key `undefined`: the row is a record by itself */
-  add(key: string | undefined, row: RowValues): void {
-    if (key === undefined) this.#make([row], undefined);
-    else this.#rows.insert(key, row.table, row.row, JSON.stringify(row));
+  add(list: ItemList, key: string | undefined, row: RowValues): void {
+    if (key === undefined) this.#make(list, [row], undefined);
+    else this.#rows.insert(list, key, row.table, row.row, JSON.stringify(row));
   }
 
   /** Makes the records whose rows are complete, in the order of their first rows. Within a record the rows of the main table come first. */
   finish(): void {
-    let open: unknown;
-    let openKey: string | undefined;
-    let group: RowValues[] = [];
-    const waiting = this.#rows.query(`select min(rowid) over (partition by key) as record, key, text from waiting
-      order by record, origin, row`);
-    for (const { record, key, text } of waiting) {
-      if (record !== open) {
-        this.#make(group, openKey);
-        group = [];
+    for (const list of this.#lists) {
+      let open: unknown;
+      let openKey: string | undefined;
+      let group: RowValues[] = [];
+      const waiting = this.#rows.query(
+        `select min(rowid) over (partition by key) as record, key, text from waiting where list = ? order by record, origin, row`,
+        list,
+      );
+      for (const { record, key, text } of waiting) {
+        if (record !== open) {
+          this.#make(list, group, openKey);
+          group = [];
+        }
+        open = record;
+        openKey = String(key);
+        const row: RowValues = JSON.parse(String(text));
+        group.push(row);
+        if (group.length > MAX_GROUP_ROWS)
+          throw new UnreadableTable(`one record has more than ${MAX_GROUP_ROWS} rows`, this.#placeOf(row, undefined));
       }
-      open = record;
-      openKey = String(key);
-      const row: RowValues = JSON.parse(String(text));
-      group.push(row);
-      if (group.length > MAX_GROUP_ROWS) {
-        const place = { sheet: this.#options.tableOf(row.table).sheet, row: row.row };
-        throw new UnreadableTable(`one record has more than ${MAX_GROUP_ROWS} rows`, place);
-      }
+      this.#make(list, group, openKey);
     }
-    this.#make(group, openKey);
   }
 
   close(): void {
     this.#rows.close();
   }
 
-  #make(rows: readonly RowValues[], key: string | undefined): void {
+  #make(list: ItemList, rows: readonly RowValues[], key: string | undefined): void {
     const [first] = rows;
     if (first === undefined) return;
-    const { plan, list, message, tableOf, faults, onRecord } = this.#options;
-    if (!tableOf(first.table).plan.isMain) {
+    const { plan, faults, onRecord } = this.#options;
+    if (!this.#tableOf(first).plan.isMain) {
       for (const row of rows) this.#fault(row, 'no row of the main table has this key');
       return;
     }
@@ -81,38 +124,34 @@ export class RecordBuilder {
         this.#fault(row, `of another levering than row ${first.row}, of the same record`);
     }
     this.#noteRepeated(rows);
-    const made = new Assembly(rows, (index) => {
-      const { plan: own, record: members, itemKeys } = tableOf(index);
-      return { members, constants: own.record.constants, itemKeys };
-    });
-    onRecord(made.value);
-    for (const { table, row, column, earlier } of made.contradictions) {
-      const differs = `differs from row ${earlier}, of the same record`;
-      faults.add({ ...tableOf(table).placeOf(row, column), message: differs });
-    }
+    const made = new Assembly(rows, (table) => this.#tableOf({ table }).record);
+    onRecord(list, made.value);
+    for (const { column, earlier, ...at } of made.contradictions)
+      faults.add({ ...this.#placeOf(at, column), message: `differs from row ${earlier}, of the same record` });
     const check = list === 'records' ? plan.model.record : plan.model.zaak;
     // A cell that could not be read is reported already; the member it leaves out is not reported as well.
     if (check?.ok(made.value) === false && !rows.some(({ isFaulty }) => isFaulty))
       this.#explain(made, first, check.faults(made.value));
-    if (faults.isEmpty) message.add(first.levering, list, JSON.stringify(made.value), { row: first.row, key });
+    if (faults.isEmpty) this.message.add(first.levering, list, JSON.stringify(made.value), { row: first.row, key });
   }
 
   /** Rows that add the same items to a record: an export that repeats a row doubles a debt. */
   #noteRepeated(rows: readonly RowValues[]): void {
     const seen = new Map<string, number>();
-    for (const { table, row, values, items } of rows.length > 1 ? rows : []) {
-      const bound = this.#options.tableOf(table);
-      const isAdding = bound.record.some(
+    for (const row of rows.length > 1 ? rows : []) {
+      const { table, values, items } = row;
+      const { record, key } = this.#tableOf(row);
+      const isAdding = record.members.some(
         ({ member: { list } }, index) =>
-          list?.item === '-' && !bound.itemKeys.has(list.pointer) && (values[index] ?? null) !== null,
+          list?.item === '-' && !record.itemKeys.has(list.pointer) && (values[index] ?? null) !== null,
       );
       if (!isAdding) continue;
       const content = JSON.stringify([table, values, items]);
       const earlier = seen.get(content);
-      if (earlier === undefined) seen.set(content, row);
+      if (earlier === undefined) seen.set(content, row.row);
       else {
         const message = `adds the same as row ${earlier}, of the same record`;
-        this.#options.notes.add({ ...bound.placeOf(row, bound.key[0]), message });
+        this.#options.notes.add({ ...this.#placeOf(row, key[0]), message });
       }
     }
   }
@@ -125,16 +164,25 @@ export class RecordBuilder {
       const { missingProperty } = params;
       const pointer = instancePath + (typeof missingProperty === 'string' ? toPointer([missingProperty]) : '');
       const own = origins.get(pointer);
-      const origin = own ?? [...origins].find(([each]) => each.startsWith(`${instancePath}/`))?.[1];
-      const table = this.#options.tableOf(origin?.table ?? first.table);
-      const place = table.placeOf(origin?.row ?? first.row, own?.column ?? columnFor(table, pointer));
-      this.#options.faults.add({ ...place, pointer: instancePath, message: describeError(error) });
+      const origin = own ?? [...origins].find(([each]) => each.startsWith(`${instancePath}/`))?.[1] ?? first;
+      const column = own?.column ?? columnFor(this.#tableOf(origin), pointer);
+      const message = describeError(error);
+      this.#options.faults.add({ ...this.#placeOf(origin, column), pointer: instancePath, message });
     }
   }
 
-  #fault({ table, row }: RowValues, message: string): void {
-    const bound = this.#options.tableOf(table);
-    this.#options.faults.add({ ...bound.placeOf(row, bound.key[0]), message });
+  #fault(row: RowValues, message: string): void {
+    this.#options.faults.add({ ...this.#placeOf(row, this.#tableOf(row).key[0]), message });
+  }
+
+  #placeOf(at: Pick<RowValues, 'table' | 'row'>, column: Column | undefined): Place {
+    return this.#tableOf(at).placeOf(at.row, column);
+  }
+
+  #tableOf({ table }: Pick<RowValues, 'table'>): BoundTable {
+    const bound = this.#options.tables.get(table);
+    if (bound === undefined) throw new TypeError('a row of a table without columns');
+    return bound;
   }
 }
 
@@ -142,5 +190,5 @@ export class RecordBuilder {
 function columnFor({ record }: BoundTable, pointer: string): Column | undefined {
   const anyItem = (text: string): string =>
     toPointer(pointerSteps(text).map((step) => (/^\d+$/.test(step) ? '-' : step)));
-  return record.find(({ member }) => anyItem(member.pointer) === anyItem(pointer))?.column;
+  return record.members.find(({ member }) => anyItem(member.pointer) === anyItem(pointer))?.column;
 }

@@ -1,6 +1,27 @@
-/** Members with a form of their own, which a mapping need not describe: spreadsheets and people write them in many ways. */
-import { CellFault } from './cell-fault.ts';
+/** Faults of cells, and members with a form of their own, which a mapping need not describe: spreadsheets and people write them in many ways. */
 import { type Cell, cellText } from './table-file.ts';
+
+/** A cell that does not fit its member; the message does not repeat the value. */
+export class CellFault {
+  readonly message: string;
+  /** The character classes of the text: `99-99-9999`, `Aa9`. */
+  readonly form: string | undefined;
+  /** The remedy when a whole column has the fault. */
+  readonly remedy: string | undefined;
+  constructor(message: string, text?: string, remedy?: string) {
+    const form = text && maskedText(text, { upper: 'A', lower: 'a' }).replaceAll(/\s+/g, ' ');
+    this.message = message;
+    this.remedy = remedy;
+    this.form = form && form.length > MAX_FORM ? `${form.slice(0, MAX_FORM).toWellFormed()}…` : form;
+  }
+}
+
+const MAX_FORM = 40;
+
+/** A text with placeholders for its letters and digits. */
+export function maskedText(text: string, { upper, lower }: { readonly upper: string; readonly lower: string }): string {
+  return text.replaceAll(/\p{L}/gu, (letter) => (/\p{Lu}/u.test(letter) ? upper : lower)).replaceAll(/\d/g, '9');
+}
 
 /** A number of a fixed length, a postal code, or a date of birth of which day and month may be unknown. */
 export type TargetForm =
