@@ -1,5 +1,5 @@
 /** Converts the values of cells, as people and spreadsheets write them. */
-import { dutchDay, dutchDayAt } from '../../../lib/time.ts';
+import { dutchDay, dutchDayAt, isDay } from '../../../lib/time.ts';
 import type { ValueType } from '../model-shape.ts';
 import type { FromColumn, MappingContent, Scalar } from './mapping-file.ts';
 import { type Cell, cellText, REPLACEMENT } from './table-file.ts';
@@ -40,18 +40,16 @@ interface ConvertOptions {
 }
 
 /** @throws {RangeError} naming an unusable date form or pattern */
-export function createConvert({ source, type, form, defaults, date1904 }: ConvertOptions): Convert {
+export function createConvert(options: ConvertOptions): Convert {
+  const { source, form, defaults } = options;
   const { values, other = 'fault', digits, split, part } = source;
   const removed = new Set(source.remove ?? '');
   const pattern = source.pattern === undefined ? undefined : readPattern(source.pattern);
   if (source.pattern !== undefined && pattern === undefined)
     throw new RangeError('the pattern is not a regular expression');
   const empty = new Set((defaults.empty ?? []).map(fold));
-  const map =
-    values === undefined ? undefined : new Map(Object.entries(values).map(([text, value]) => [fold(text), value]));
-  const read =
-    (type === 'text' ? formReader(form, source, defaults, date1904) : undefined) ??
-    readerOf(type, source, defaults, date1904);
+  const map = values && new Map(Object.entries(values).map(([text, value]) => [fold(text), value]));
+  const read = readerOf(options);
 
   const one = (given: Cell, note: Note): Scalar | null | CellFault => {
     const whole = removed.size === 0 ? given : without(cellText(given) ?? '', removed);
@@ -60,20 +58,18 @@ export function createConvert({ source, type, form, defaults, date1904 }: Conver
     const match = pattern?.exec(all);
     if (match === null && other === 'fault')
       return new CellFault('does not fit the pattern of the mapping', all, 'widen `pattern`, or set `other: keep`');
-    const [cell, text] = match ? [groupsOf(match), groupsOf(match)] : [whole, all];
-    if (map !== undefined) {
-      const mapped = map.get(fold(text));
-      if (mapped !== undefined) return mapped;
+    const cell = match ? groupsOf(match) : whole;
+    const text = cellText(cell) ?? '';
+    const mapped = map?.get(fold(text));
+    if (mapped !== undefined) return mapped;
+    if (map !== undefined && other === 'fault') {
       const remedy = 'add them to `values`, or set `other: keep`';
-      if (other === 'fault') return new CellFault('is not among the values that the mapping knows', text, remedy);
+      return new CellFault('is not among the values that the mapping knows', text, remedy);
     }
-    if (digits !== undefined && form?.kind !== 'number') {
-      const remedy = 'a `pattern` takes the digits out of a longer text';
-      if (!/^\d+$/.test(text) || text.length > digits)
-        return new CellFault(`is not a number of at most ${digits} digits`, text, remedy);
-      return read(text.padStart(digits, '0'), note);
-    }
-    return read(cell, note);
+    if (digits === undefined || form?.kind === 'number') return read(cell, note);
+    if (/^\d+$/.test(text) && text.length <= digits) return read(text.padStart(digits, '0'), note);
+    const remedy = 'a `pattern` takes the digits out of a longer text';
+    return new CellFault(`is not a number of at most ${digits} digits`, text, remedy);
   };
 
   return (cell, note = ignore) => {
@@ -114,42 +110,35 @@ export function fold(text: string): string {
 
 type Read = (cell: Cell, note: Note) => Scalar | CellFault;
 
-/** @returns `undefined` for a member without a form of its own */
-function formReader(
-  form: TargetForm | undefined,
-  source: FromColumn,
-  defaults: ConvertOptions['defaults'],
-  date1904: boolean,
-): Read | undefined {
+function readerOf({ type, form, source, defaults, date1904 }: ConvertOptions): Read {
+  const dates = source.dates ?? defaults.dates ?? DATES;
+  switch (type) {
+    case 'boolean':
+      return booleanReader(defaults.true ?? TRUE, defaults.false ?? FALSE);
+    case 'date':
+      return dateReader(dates, date1904);
+    case 'integer':
+    case 'number':
+      return numberReader(source.decimal ?? defaults.decimal ?? ',', type);
+    case 'text':
+      return textReader(form, source.digits, dateReader(dates, date1904));
+  }
+}
+
+function textReader(form: TargetForm | undefined, digits: number | undefined, readDate: Read): Read {
   switch (form?.kind) {
     case 'number':
-      return (cell) => readFixedNumber(cell, form, source.digits);
+      return (cell) => readFixedNumber(cell, form, digits);
     case 'postcode':
       return readPostcode;
-    case 'birth': {
-      const readDate = readerOf('date', source, defaults, date1904);
+    case 'birth':
       return (cell, note) => {
         const text = cellText(cell) ?? '';
         const day = typeof cell === 'object' && cell.kind === 'number' ? text : readDate(cell, note);
         return day instanceof CellFault ? text : day;
       };
-    }
     default:
-      return undefined;
-  }
-}
-
-function readerOf(type: ValueType, source: FromColumn, defaults: ConvertOptions['defaults'], date1904: boolean): Read {
-  switch (type) {
-    case 'text':
       return (cell) => cellText(cell) ?? '';
-    case 'boolean':
-      return booleanReader(defaults.true ?? TRUE, defaults.false ?? FALSE);
-    case 'date':
-      return dateReader(source.dates ?? defaults.dates ?? DATES, date1904);
-    case 'integer':
-    case 'number':
-      return numberReader(source.decimal ?? defaults.decimal ?? ',', type);
   }
 }
 
@@ -167,35 +156,28 @@ function booleanReader(yes: readonly string[], no: readonly string[]): Read {
 }
 
 function dateReader(forms: readonly string[], date1904: boolean): Read {
-  const readers: DateForm[] = forms.map((form) => {
+  const readers = forms.map((form) => {
     const reader = dateForm(form, date1904);
     if (reader === undefined) throw new RangeError(`${JSON.stringify(form)} is not a form of dates`);
     return reader;
   });
-  const message = `is not a date of the form ${forms.join(', ')}`;
-  return (cell, note) => {
-    if (typeof cell === 'object' && cell.kind === 'date') {
-      if (cell.hasOffset === true) note(MOMENTS);
-      return cell.day;
-    }
+  const find = (cell: Cell): FoundDay | undefined => {
+    if (typeof cell === 'object' && cell.kind === 'date') return cell;
     // A spreadsheet's number without the format of a date: the column was imported, or formatted as text or number.
-    if (typeof cell === 'object' && cell.kind === 'number') {
-      const found = serialDate(cell.value, date1904);
-      if (found?.hasOffset === true) note(MOMENTS);
-      if (found !== undefined) return found.day;
-    }
+    const serial = typeof cell === 'object' && cell.kind === 'number' ? serialDate(cell.value, date1904) : undefined;
+    if (serial !== undefined) return serial;
     const text = cellText(cell) ?? '';
-    for (const read of readers) {
-      const found = read(text);
-      if (found === undefined) continue;
-      if (found.hasOffset) note(MOMENTS);
-      return found.day;
-    }
-    const isSerial = /^\d{5}([.,]\d+)?$/.test(text);
-    const remedy = isSerial
+    return readers.map((read) => read(text)).find((day) => day !== undefined);
+  };
+  return (cell, note) => {
+    const found = find(cell);
+    if (found?.hasOffset === true) note(MOMENTS);
+    if (found !== undefined) return found.day;
+    const text = cellText(cell) ?? '';
+    const remedy = /^\d{5}([.,]\d+)?$/.test(text)
       ? 'these look like the day numbers of a spreadsheet: add `serial` to `dates`'
       : 'add their format to `dates`';
-    return new CellFault(message, text, remedy);
+    return new CellFault(`is not a date of the form ${forms.join(', ')}`, text, remedy);
   };
 }
 
@@ -203,8 +185,7 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number'): Read {
   const thousands = decimal === ',' ? '\\.' : ',';
   // Either no grouping at all, or groups of three: `1.5` is not read as 15.
   const pattern = new RegExp(`^([+-]?)(\\d{1,3}(?:${thousands}\\d{3})+|\\d+)(?:\\${decimal}(-|\\d*))?(-?)$`);
-  const message = `is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`;
-  const read = (cell: Cell): number | undefined => {
+  const find = (cell: Cell): number | undefined => {
     if (typeof cell === 'object' && cell.kind === 'number') return cell.value;
     const match = pattern.exec((cellText(cell) ?? '').replaceAll(/[\s€]|EUR/g, ''));
     if (match === null) return undefined;
@@ -215,10 +196,10 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number'): Read {
     return sign === '-' || after === '-' ? -value : value;
   };
   return (cell) => {
-    const value = read(cell);
+    const value = find(cell);
     if (value === undefined) {
-      const remedy = '`decimal` says which sign is before the decimals';
-      return new CellFault(message, cellText(cell) ?? '', remedy);
+      const message = `is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`;
+      return new CellFault(message, cellText(cell) ?? '', '`decimal` says which sign is before the decimals');
     }
     if (type === 'number') return value;
     // Rounds halves away from zero. Decimals of euros are not exact in binary: 2.4999999999999996 is two and a half.
@@ -235,7 +216,8 @@ const MONTHS = Array.from({ length: 12 }, (_, month) =>
 const OTHER_SHORT: Readonly<Record<string, number>> = { mrt: 3, sept: 9 };
 const TOKEN = /yyyy|MMMM|MMM|MM|M|dd|d/g;
 const PATTERNS: Readonly<Record<string, string>> = {
-  yyyy: '(?<year>\\d{4})',
+  // No year of the first century: a year of two digits was meant.
+  yyyy: '(?<year>(?!00)\\d{4})',
   MMMM: '(?<name>[a-zA-Z]+)',
   MMM: '(?<name>[a-zA-Z]{3,4})\\.?',
   MM: '(?<month>\\d{2})',
@@ -247,36 +229,30 @@ const PATTERNS: Readonly<Record<string, string>> = {
 const TIME =
   '(?:[T ]+(?<time>\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?)(?: ?(?<offset>Z|UTC|GMT|[+-]\\d{2}(?::?\\d{2})?))?)?';
 
-/** Reads a text as a day, `YYYY-MM-DD`; `undefined` when it has another form. */
-type DateForm = (text: string) => { readonly day: string; readonly hasOffset: boolean } | undefined;
+/** `YYYY-MM-DD`; with an offset: the day in the Netherlands of a moment. */
+interface FoundDay {
+  readonly day: string;
+  readonly hasOffset?: boolean;
+}
 
-/** @returns `undefined` when the form lacks a day, month or year, or has one twice */
-export function dateForm(form: string, date1904: boolean): DateForm | undefined {
-  if (form === 'serial') {
-    return (text) => {
-      const serial = /^\d{1,7}(?:[.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
-      return serialDate(serial, date1904);
-    };
-  }
+/** A reader of texts of a form. @returns `undefined` when the form lacks a day, month or year, or has one twice */
+export function dateForm(form: string, date1904: boolean): ((text: string) => FoundDay | undefined) | undefined {
+  if (form === 'serial')
+    return (text) =>
+      /^\d{1,7}(?:[.,]\d+)?$/.test(text) ? serialDate(Number(text.replace(',', '.')), date1904) : undefined;
   const tokens = form.match(TOKEN) ?? [];
   const has = (letter: string): number => tokens.filter((token) => token.startsWith(letter)).length;
   if (has('y') !== 1 || has('M') !== 1 || has('d') !== 1 || /[a-zA-Z]/.test(form.replaceAll(TOKEN, '')))
     return undefined;
-  const source = form
-    .split(/(yyyy|MMMM|MMM|MM|M|dd|d)/)
-    .map((piece) => PATTERNS[piece] ?? piece.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
-    .join('');
-  const pattern = new RegExp(`^${source}${TIME}$`);
+  const escaped = form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const pattern = new RegExp(`^${escaped.replaceAll(TOKEN, (token) => PATTERNS[token] ?? token)}${TIME}$`);
   return (text) => {
-    const groups = pattern.exec(text)?.groups;
-    if (groups === undefined) return undefined;
-    const month = groups.name === undefined ? Number(groups.month) : monthNumber(groups.name);
-    const written = existingDay(Number(groups.year), month, Number(groups.day));
-    const { time, offset } = groups;
-    if (written === undefined || time === undefined || offset === undefined)
-      return written === undefined ? undefined : { day: written, hasOffset: false };
-    const day = dutchDayAt(written, time, offset);
-    return day === undefined ? undefined : { day, hasOffset: true };
+    const { year = '', month, name = '', day = '', time, offset } = pattern.exec(text)?.groups ?? {};
+    const written = [year, month ?? monthNumber(name), day].map((part) => String(part).padStart(2, '0')).join('-');
+    if (!isDay(written)) return undefined;
+    if (time === undefined || offset === undefined) return { day: written };
+    const dutch = dutchDayAt(written, time, offset);
+    return dutch === undefined ? undefined : { day: dutch, hasOffset: true };
   };
 }
 
@@ -286,14 +262,7 @@ function monthNumber(name: string): number {
   return OTHER_SHORT[lower] ?? index + 1;
 }
 
-function existingDay(year: number, month: number, day: number): string | undefined {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  const isSame = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return isSame ? date.toISOString().slice(0, 10) : undefined;
-}
-
-const DAY_MS = 86_400_000;
-const HALF_SECOND = 0.5 / 86_400;
+const DAY_SECONDS = 86_400;
 /** 31 December 9999 in the 1900 system. */
 const LAST_SERIAL = 2_958_465;
 /** Days from the 1900 system to the 1904 system. */
@@ -301,26 +270,17 @@ const SHIFT_1904 = 1462;
 
 /**
  * The day of a spreadsheet's number that is shown as a date. Programs in JavaScript write Dutch midnight in UTC, as 22:00 or 23:00 of the day before:
- * such a number is a moment.
+ * such a number is a moment. The 1900 system counts a 29 February 1900 that never was.
  */
-export function serialDate(serial: number, date1904: boolean): ReturnType<DateForm> {
-  const day = serialDay(serial, date1904);
-  if (day === undefined) return undefined;
-  const seconds = Math.round(serial * DAY_SECONDS) % DAY_SECONDS;
-  if (seconds === 0) return { day, hasOffset: false };
-  const moment = Date.parse(`${day}T00:00:00Z`) + seconds * 1000;
-  const dutch = dutchDay(new Date(moment));
-  const isMidnight = dutch !== dutchDay(new Date(moment - 1000));
-  return isMidnight ? { day: dutch, hasOffset: true } : { day, hasOffset: false };
-}
-
-const DAY_SECONDS = 86_400;
-
-/** The day of a spreadsheet's number. The 1900 system counts a 29 February 1900 that never was. @returns `undefined` for a number without a day */
-function serialDay(serial: number, date1904: boolean): string | undefined {
-  if (!Number.isFinite(serial)) return undefined;
+export function serialDate(serial: number, date1904: boolean): FoundDay | undefined {
   // The fraction is the time; half a second allows for its rounding.
-  const days = Math.floor(serial + HALF_SECOND) + (date1904 ? SHIFT_1904 : 0);
-  if (days < 1 || days === 60 || days > LAST_SERIAL) return undefined;
-  return new Date(Date.UTC(1899, 11, days < 60 ? 31 : 30) + days * DAY_MS).toISOString().slice(0, 10);
+  const days = Math.floor(serial + 0.5 / DAY_SECONDS) + (date1904 ? SHIFT_1904 : 0);
+  if (!Number.isFinite(days) || days < 1 || days === 60 || days > LAST_SERIAL) return undefined;
+  const midnight = Date.UTC(1899, 11, (days < 60 ? 31 : 30) + days);
+  const day = new Date(midnight).toISOString().slice(0, 10);
+  const seconds = Math.round(serial * DAY_SECONDS) % DAY_SECONDS;
+  if (seconds === 0) return { day };
+  const moment = midnight + seconds * 1000;
+  const dutch = dutchDay(new Date(moment));
+  return dutch === dutchDay(new Date(moment - 1000)) ? { day } : { day: dutch, hasOffset: true };
 }

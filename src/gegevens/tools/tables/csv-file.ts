@@ -24,8 +24,10 @@ export async function openCsv(
   { encoding = 'utf-8', delimiter: mapped = ';' }: CsvMapping,
   { signal, onBytes }: OpenOptions,
 ): Promise<TableFile> {
-  const start = await readStart(path);
-  const [separatorLine = '', delimiter = mapped] = SEPARATOR_LINE.exec(start) ?? [];
+  const start = await firstBytes(path, SAMPLE_BYTES);
+  // Most texts in UTF-16 have zero bytes.
+  if (start.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
+  const [separatorLine = '', delimiter = mapped] = SEPARATOR_LINE.exec(start.toString('latin1')) ?? [];
   const firstLine = separatorLine === '' ? 1 : 2;
   const readAs = `${encoding}, delimiter ${delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter)}`;
   return {
@@ -34,16 +36,8 @@ export async function openCsv(
     date1904: false,
     async *rows() {
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal, start: separatorLine.length });
-      let isExceeded = false;
-      const bounded = csvBytes(source, {
-        encoding,
-        firstLine,
-        onBytes,
-        onExceeded: () => {
-          isExceeded = true;
-        },
-      });
-      const bytes = Readable.from(bounded, { objectMode: false });
+      const lines = new CsvLines(encoding, firstLine);
+      const bytes = Readable.from(lines.read(source, onBytes), { objectMode: false });
       const parser = parse({ delimiter, bom: true, relax_column_count: true, max_record_size: MAX_ROW_BYTES });
       bytes.on('error', (error) => parser.destroy(error)).pipe(parser);
       let number = 0;
@@ -71,100 +65,77 @@ export async function openCsv(
         bytes.destroy();
         parser.destroy();
       }
-      if (isExceeded) throw new UnreadableTable(UNREADABLE, { row: number });
+      if (lines.isExceeded) throw new UnreadableTable(UNREADABLE, { row: number });
       yield batch;
     },
     close: () => undefined,
   };
 }
 
-/** Its first bytes. @throws {UnreadableTable} for UTF-16, most of whose texts have zero bytes */
-async function readStart(path: string): Promise<string> {
-  const start = await firstBytes(path, SAMPLE_BYTES);
-  if (start.includes(0)) throw new UnreadableTable('not UTF-8 or Windows-1252 text: save it as CSV UTF-8');
-  return start.toString('latin1');
-}
+/** Reads lines before the parser does, which counts cells but not delimiters, and takes the first line end for all: anything after a different one becomes part of a cell. */
+class CsvLines {
+  /** A row is too long; nothing follows then. */
+  isExceeded = false;
+  readonly #encoding: 'utf-8' | 'windows-1252';
+  #line: number;
+  #firstEnd: { readonly end: string; readonly line: number } | undefined;
 
-interface CsvBytesOptions {
-  readonly encoding: 'utf-8' | 'windows-1252';
-  /** Number of the line at which the source begins. */
-  readonly firstLine: number;
-  /** @param bytes read so far */
-  readonly onBytes: (bytes: number) => void;
-  /** Called when a row is too long; nothing follows then. */
-  readonly onExceeded: () => void;
-}
+  /** @param line number of the one at which the source begins */
+  constructor(encoding: 'utf-8' | 'windows-1252', line: number) {
+    this.#encoding = encoding;
+    this.#line = line;
+  }
 
-/**
- * The bytes as UTF-8. It ends at a row that is too long: the parser counts only the cells, not their delimiters.
- * @throws {UnreadableTable} for mixed line ends or a wrong encoding
- */
-async function* csvBytes(
-  source: AsyncIterable<unknown>,
-  { encoding, firstLine, onBytes, onExceeded }: CsvBytesOptions,
-): AsyncGenerator<string | Buffer> {
-  const decoder = encoding === 'utf-8' ? undefined : new TextDecoder(encoding);
-  const ends = new LineEnds(firstLine);
-  /** The line that the last chunk ended in, as far as it was read. */
-  let begun = Buffer.alloc(0);
-  let inQuotes = false;
-  let ofRow = 0;
-  let all = 0;
-  for await (const chunk of source) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    all += chunk.length;
-    onBytes(all);
-    let from = 0;
-    for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at] ?? 0;
-      if (byte === QUOTE) inQuotes = !inQuotes;
-      const isEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
-      if ((isEnd || ends.isOpen) && ends.add(byte, inQuotes) && decoder !== undefined) {
-        refuseUtf8(Buffer.concat([begun, chunk.subarray(from, at)]), ends.line - 1);
-        begun = Buffer.alloc(0);
-        from = at;
+  /**
+   * The bytes as UTF-8.
+   * @param onBytes gets the number of bytes read so far
+   * @throws {UnreadableTable} for mixed line ends or a wrong encoding
+   */
+  async *read(source: AsyncIterable<unknown>, onBytes: (bytes: number) => void): AsyncGenerator<string | Buffer> {
+    const decoder = this.#encoding === 'utf-8' ? undefined : new TextDecoder(this.#encoding);
+    /** The line that the last chunk ended in, as far as it was read. */
+    let begun = Buffer.alloc(0);
+    let inQuotes = false;
+    /** The last byte was a CR outside quotes: the next one tells whether that was a line end of its own. */
+    let isOpen = false;
+    let ofRow = 0;
+    let all = 0;
+    for await (const chunk of source) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      all += chunk.length;
+      onBytes(all);
+      let from = 0;
+      for (let at = 0; at < chunk.length; at += 1) {
+        const byte = chunk[at] ?? 0;
+        if (byte === QUOTE) inQuotes = !inQuotes;
+        const isFeed = byte === LINE_FEED;
+        if (isOpen || isFeed) {
+          if (isOpen || !inQuotes) this.#checkEnd(isOpen ? (isFeed ? 'CR LF' : 'CR') : 'LF');
+          this.#line += 1;
+          if (decoder !== undefined) {
+            refuseUtf8(Buffer.concat([begun, chunk.subarray(from, at)]), this.#line - 1);
+            begun = Buffer.alloc(0);
+            from = at;
+          }
+        }
+        isOpen = byte === CARRIAGE_RETURN && !inQuotes;
+        ofRow = isOpen || (isFeed && !inQuotes) ? 0 : ofRow + 1;
+        if (ofRow <= MAX_ROW_BYTES) continue;
+        this.isExceeded = true;
+        return;
       }
-      ofRow = isEnd && !inQuotes ? 0 : ofRow + 1;
-      if (ofRow > MAX_ROW_BYTES) return onExceeded();
+      if (decoder !== undefined) begun = Buffer.concat([begun, chunk.subarray(from)]);
+      yield decoder?.decode(chunk) ?? chunk;
     }
-    if (decoder !== undefined) begun = Buffer.concat([begun, chunk.subarray(from)]);
-    yield decoder?.decode(chunk) ?? chunk;
-  }
-  if (decoder !== undefined) refuseUtf8(begun, ends.line);
-}
-
-type LineEnd = 'CR LF' | 'LF' | 'CR';
-
-/** The parser takes the first line end for all: anything after a different one becomes part of a cell. */
-class LineEnds {
-  line: number;
-  #first: { readonly end: LineEnd; readonly line: number } | undefined;
-  /** A CR outside quotes was the last byte: the next byte tells whether it was a line end of its own. */
-  isOpen = false;
-
-  constructor(firstLine: number) {
-    this.line = firstLine;
+    if (decoder !== undefined) refuseUtf8(begun, this.#line);
   }
 
-  /** @returns whether a line ended at this byte or before it */
-  add(byte: number, inQuotes: boolean): boolean {
-    const isFeed = byte === LINE_FEED;
-    const wasOpen = this.isOpen;
-    this.isOpen = byte === CARRIAGE_RETURN && !inQuotes;
-    if (wasOpen) this.#check(isFeed ? 'CR LF' : 'CR');
-    else if (isFeed && !inQuotes) this.#check('LF');
-    const isEnded = wasOpen || isFeed;
-    if (isEnded) this.line += 1;
-    return isEnded;
-  }
-
-  #check(end: LineEnd): void {
-    this.#first ??= { end, line: this.line };
-    const { end: expected, line } = this.#first;
-    if (end !== expected)
-      throw new UnreadableTable(
-        `its lines end in different ways: line ${line} in ${expected}, line ${this.line} in ${end}; save it with one of them`,
-      );
+  #checkEnd(end: string): void {
+    this.#firstEnd ??= { end, line: this.#line };
+    const { end: expected, line } = this.#firstEnd;
+    if (end === expected) return;
+    const lines = `line ${line} in ${expected}, line ${this.#line} in ${end}`;
+    throw new UnreadableTable(`its lines end in different ways: ${lines}; save it with one of them`);
   }
 }
 
