@@ -16,20 +16,7 @@ import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
 import { readTextFileSync } from '../../../lib/text-file.ts';
 import type { Config } from '../../../settings/read-config.ts';
 import { loadOwnKey } from '../../own-signer.ts';
-import {
-  daysLeft,
-  failed,
-  notChecked,
-  ok,
-  type PreflightContext,
-  reasonsOf,
-  type Verdict,
-  type Verdicts,
-} from './line.ts';
-
-interface OwnCertificate extends Pick<PreflightContext, 'own' | 'path'> {
-  readonly verdicts: Verdicts;
-}
+import { daysLeft, failed, notChecked, ok, type PreflightContext, reasonsOf, type Verdict } from './line.ts';
 
 const LINES = ['key', 'oin', 'chain', 'key-size', 'usage', 'days'] as const;
 type Line = (typeof LINES)[number];
@@ -37,6 +24,7 @@ type Line = (typeof LINES)[number];
 const PRODUCTION_BITS = 3072;
 const BITS_TODO = `make an RSA key of ${PRODUCTION_BITS} bits or more and request a certificate for it`;
 const DAYS_TODO = 'request a new certificate, and replace the files: the service loads them without a restart';
+const OIN_TODO = 'ask for a PKIoverheid services certificate with your OIN in the subject';
 const FILES_TODO = 'name readable files in GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN';
 
 /** Reasons that make the own key unusable, by the line that fails, with the remedy. */
@@ -63,29 +51,29 @@ const KEY_FAULTS: Readonly<Record<OwnKeyError['code'], readonly [Line, string]>>
 };
 
 /** Reads the own key and certificate, without the network. For an unusable one, only the failing line is known. */
-export function checkOwnCertificate({ gegevens, server }: Config, now: Date): OwnCertificate {
+export function checkOwnCertificate(
+  { gegevens, server }: Config,
+  now: Date,
+): Pick<PreflightContext, 'own' | 'path'> & { readonly verdicts: Readonly<Record<string, Verdict>> } {
+  const named = (verdictOf: (line: Line) => Verdict): Readonly<Record<string, Verdict>> =>
+    Object.fromEntries(LINES.map((line) => [line === 'key' ? 'signing-key' : `certificate-${line}`, verdictOf(line)]));
   let own: OwnKey;
   try {
     own = loadOwnKey(gegevens, now);
   } catch (error) {
-    const [line, todo] = error instanceof OwnKeyError ? KEY_FAULTS[error.code] : (['key', FILES_TODO] as const);
+    const [failing, todo] = error instanceof OwnKeyError ? KEY_FAULTS[error.code] : (['key', FILES_TODO] as const);
     const unknown = notChecked('the signing key and its certificate cannot be used');
-    const verdicts = LINES.map((each) => [nameOf(each), each === line ? failed(reasonOf(error), todo) : unknown]);
-    return { own: undefined, path: undefined, verdicts: Object.fromEntries(verdicts) };
+    const verdicts = named((line) => (line === failing ? failed(reasonOf(error), todo) : unknown));
+    return { own: undefined, path: undefined, verdicts };
   }
-  const { path, verdict } = checkChain(own, gegevens, now);
+  const { path, verdict: chain } = checkChain(own, gegevens, now);
   const bits = own.chain[0]?.x509.publicKey.asymmetricKeyDetails?.modulusLength ?? 0;
   const isShort = bits < PRODUCTION_BITS;
+  const noOin = 'the subject of the certificate has no OIN of 20 digits in `serialNumber`';
   const verdicts: Record<Line, Verdict> = {
     key: ok('the key belongs to its certificate'),
-    oin:
-      own.oin === undefined
-        ? failed(
-            'the subject of the certificate has no OIN of 20 digits in `serialNumber`',
-            'ask for a PKIoverheid services certificate with your OIN in the subject',
-          )
-        : ok(own.oin),
-    chain: verdict,
+    oin: own.oin === undefined ? failed(noOin, OIN_TODO) : ok(own.oin),
+    chain,
     'key-size':
       isShort && server.environment === 'production'
         ? failed(`${bits} bits; at least ${PRODUCTION_BITS} are needed`, BITS_TODO)
@@ -93,11 +81,7 @@ export function checkOwnCertificate({ gegevens, server }: Config, now: Date): Ow
     usage: ok('meant for signing'),
     days: daysLeft(own.notAfter, now, DAYS_TODO),
   };
-  return { own, path, verdicts: Object.fromEntries(LINES.map((line) => [nameOf(line), verdicts[line]])) };
-}
-
-function nameOf(line: Line): string {
-  return line === 'key' ? 'signing-key' : `certificate-${line}`;
+  return { own, path, verdicts: named((line) => verdicts[line]) };
 }
 
 function checkChain(
@@ -141,10 +125,8 @@ export async function checkRevocation({ config, path, now, timeoutMs }: Prefligh
   } catch (error) {
     if (!(error instanceof JadesError)) throw error;
     if (error.code === 'certificate-revoked') {
-      return failed(
-        'a certificate of the path is revoked',
-        'request a new certificate with a new key: every requester refuses this one',
-      );
+      const todo = 'request a new certificate with a new key: every requester refuses this one';
+      return failed('a certificate of the path is revoked', todo);
     }
     const addresses = path.slice(0, -1).flatMap((each) => [...ocspAddresses(each), ...crlAddresses(each)]);
     return failed(
@@ -157,13 +139,11 @@ export async function checkRevocation({ config, path, now, timeoutMs }: Prefligh
   }
 }
 
-interface TransportCheck {
-  readonly verdict: Verdict;
-  readonly certificate?: X509Certificate;
-}
-
 /** Whether the connection uses another certificate than the signature. @param file PEM */
-export function checkTransport(file: string | undefined, own: OwnKey | undefined): TransportCheck {
+export function checkTransport(
+  file: string | undefined,
+  own: OwnKey | undefined,
+): { readonly verdict: Verdict; readonly certificate?: X509Certificate } {
   if (file === undefined) {
     const todo = 'name the certificate of your Inway: --transport-certificate FILE';
     return { verdict: notChecked('the certificate of the connection is not known', todo) };
@@ -172,20 +152,20 @@ export function checkTransport(file: string | undefined, own: OwnKey | undefined
   try {
     certificate = new X509Certificate(readFileSync(file));
   } catch (error) {
-    const todo = 'name a PEM file of a certificate';
-    return { verdict: failed(`${file} holds no certificate: ${reasonOf(error)}`, todo) };
+    const detail = `${file} holds no certificate: ${reasonOf(error)}`;
+    return { verdict: failed(detail, 'name a PEM file of a certificate') };
   }
   const leaf = own?.chain[0]?.x509;
   if (leaf === undefined) return { certificate, verdict: notChecked('no signing certificate to compare with') };
+  const isSame = certificate.raw.equals(leaf.raw);
+  if (!isSame && keyHash(certificate) !== keyHash(leaf))
+    return { certificate, verdict: ok('its certificate and key differ from those of the signatures') };
+  const detail = isSame
+    ? 'the connection uses the signing certificate itself'
+    : 'the connection and the signatures use the same key';
   const todo =
     'request a separate certificate, with its own key, for the signatures: the interface requires two, so that access to the Inway is not enough to sign';
-  if (certificate.raw.equals(leaf.raw)) {
-    return { certificate, verdict: failed('the connection uses the signing certificate itself', todo) };
-  }
-  if (keyHash(certificate) === keyHash(leaf)) {
-    return { certificate, verdict: failed('the connection and the signatures use the same key', todo) };
-  }
-  return { certificate, verdict: ok('its certificate and key differ from those of the signatures') };
+  return { certificate, verdict: failed(detail, todo) };
 }
 
 function keyHash({ publicKey }: X509Certificate): string {
