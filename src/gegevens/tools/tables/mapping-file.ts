@@ -84,25 +84,20 @@ function compileSchema(): ValidateFunction<MappingContent> {
   return new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema);
 }
 
-function readText(path: string): string {
-  try {
-    return readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof EncodingError) throw new MappingError(path, [error.message]);
-    throw error;
-  }
-}
-
 /** Reads a mapping file and checks it against its schema. @throws {MappingError} naming all faults; errors of the file system */
 export function readMappingFile(path: string): MappingFile {
   const { size } = statSync(path);
   if (size > MAX_MAPPING_BYTES) throw new MappingError(path, [`it has more than ${MAX_MAPPING_BYTES} bytes`]);
-  // The core schema of YAML 1.2: a date stays text, and `no` is not false. Aliases may not multiply what is written.
-  const document = parseDocument(readText(path));
-  if (document.errors.length > 0) {
-    const problems = document.errors.map(({ message }) => message);
-    throw new MappingError(path, problems.slice(0, MAX_PROBLEMS));
+  let text: string;
+  try {
+    text = readTextFileSync(path);
+  } catch (error) {
+    throw error instanceof EncodingError ? new MappingError(path, [error.message]) : error;
   }
+  // The core schema of YAML 1.2: a date stays text, and `no` is not false. Aliases may not multiply what is written.
+  const document = parseDocument(text);
+  const errors = document.errors.slice(0, MAX_PROBLEMS).map(({ message }) => message);
+  if (errors.length > 0) throw new MappingError(path, errors);
   const content: unknown = document.toJS({ maxAliasCount: 100 });
   validator ??= compileSchema();
   const validate = validator;
