@@ -1,5 +1,6 @@
 import { type ItemList, listsOf, type Mapping } from '../../lib/exchange-model/mapping.ts';
 import { type JsonObject, textAround } from '../../lib/json/json-value.ts';
+import { inPieces } from './delivery-files.ts';
 import { Scratch } from './scratch.ts';
 
 /** A record or case: its levering, list and place in the list. */
@@ -69,6 +70,11 @@ export class MessageStore {
       }
     }
     yield '\n';
+  }
+
+  /** The same, in the form that an import reads. */
+  *bytes(envelop: JsonObject): Generator<Buffer> {
+    for (const piece of inPieces(this.text(envelop))) yield Buffer.from(piece);
   }
 
   *#itemsOf(levering: number, list: ItemList): Generator<string> {

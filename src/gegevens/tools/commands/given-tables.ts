@@ -4,7 +4,7 @@ import { basename, extname } from 'node:path';
 import type { ToolContext } from '../../../commands/run-command.ts';
 import { UsageError } from '../../../lib/command-error.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
-import { toPointer } from '../../../lib/json/json-value.ts';
+import { type JsonObject, pointerSteps, toPointer, withValueAt } from '../../../lib/json/json-value.ts';
 import { createProgress } from '../../../lib/output.ts';
 import { limitYoungGeneration } from '../../../lib/scheduling.ts';
 import type { Period } from '../../model/selection.ts';
@@ -53,7 +53,6 @@ export async function readTableFile(
   { plan, period: given, samples }: TableOptions,
   path: string,
 ): Promise<GivenTables> {
-  const { envelopOf, messageBytes, openTableFile } = await import('../tables/table-source.ts');
   const { readTables } = await import('../tables/read-tables.ts');
   // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
   limitYoungGeneration();
@@ -77,16 +76,17 @@ export async function readTableFile(
   const isInDoubt = !isSettled && named !== undefined && !isSame(named, own);
   let period = given ?? (isInDoubt ? await ask(named, 'name') : own);
   const days = new BeginDays(plan.model.mapping, period, now);
-  const envelop = (): ReturnType<typeof envelopOf> =>
-    envelopOf({ plan, now, period: period ?? (isSettled ? undefined : quarterAround(now.toISOString())) });
+  const envelop = (): JsonObject =>
+    envelopOf(plan, now, period ?? (isSettled ? undefined : quarterAround(now.toISOString())));
   const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
   const tables = await readTables({
     plan,
+    path,
     envelop: envelop(),
     signal,
     samples: samples ?? 0,
+    onBytes: progress.reached,
     progress: progress.update,
-    open: () => openTableFile(path, plan, { signal, onBytes: progress.reached }),
     onRecord: (list, record) => {
       if (list === 'records') days.add(record);
     },
@@ -104,7 +104,7 @@ export async function readTableFile(
     faults: [...faults, ...tables.faults],
     notes: [...notes, ...tables.notes],
     leveringen: message.leveringen.length,
-    bytes: messageBytes(message, plan, envelop()),
+    bytes: message.bytes(envelop()),
     locate: (findings, showPersons) =>
       findings.locate((items) => {
         const rowOf = message.rowsOf(items);
@@ -122,6 +122,17 @@ export async function readTableFile(
       }),
     close: () => message.close(),
   };
+}
+
+/** The members of the message around its leveringen. */
+function envelopOf({ content, model }: Plan, now: Date, period: Period | undefined): JsonObject {
+  const { startdatum, einddatum, aanleverdatumEnTijd, leveringen } = model.mapping.envelop;
+  let envelop = withValueAt({}, aanleverdatumEnTijd, now.toISOString());
+  for (const [pointer, value] of Object.entries(content.envelope))
+    envelop = withValueAt(envelop, pointerSteps(pointer), value);
+  if (period !== undefined)
+    envelop = withValueAt(withValueAt(envelop, startdatum, period.start), einddatum, period.end);
+  return withValueAt(envelop, leveringen, []);
 }
 
 /** The period that a mapping has. @returns null when its days are no period, which is a fault of the message */

@@ -1,17 +1,21 @@
 /** Reads all tables of a file, makes records of their rows and judges these by the model. Nothing is stored. */
+import { extname } from 'node:path';
 import type { ItemList } from '../../../lib/exchange-model/mapping.ts';
-import { type JsonObject, withValueAt } from '../../../lib/json/json-value.ts';
+import type { JsonObject } from '../../../lib/json/json-value.ts';
 import { ImportStopped } from '../../import/faults.ts';
 import type { MessageStore } from '../message-store.ts';
 import { ScratchFull } from '../scratch.ts';
 import { BoundTable } from './bound-table.ts';
 import { fold } from './convert.ts';
+import { openCsv } from './csv-file.ts';
 import type { Plan, TablePlan } from './plan.ts';
 import { RecordBuilder } from './record-builder.ts';
 import {
   type Cell,
   columnLetters,
+  firstBytes,
   isEmptyRow,
+  type OpenOptions,
   REPLACEMENT,
   type Row,
   type TableFault,
@@ -19,13 +23,15 @@ import {
   type TableFile,
   UnreadableTable,
 } from './table-file.ts';
+import { openXlsx } from './xlsx/workbook.ts';
 
 interface ReadOptions {
   readonly plan: Plan;
-  /** @throws {UnreadableTable} */
-  readonly open: () => Promise<TableFile>;
+  readonly path: string;
+  /** With an empty list of leveringen. */
   readonly envelop: JsonObject;
   readonly signal: AbortSignal;
+  readonly onBytes: OpenOptions['onBytes'];
   /** How many of the first records of each list are kept for display. */
   readonly samples: number;
   readonly progress?: (records: number) => void;
@@ -52,7 +58,7 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
   const { faults, notes, records, samples, builder } = reader;
   let file: TableFile | undefined;
   try {
-    file = await options.open();
+    file = await openTableFile(options.path, options.plan, options);
     await reader.read(file);
   } catch (error) {
     try {
@@ -68,6 +74,19 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
   }
   const mainTables = reader.mainTables();
   return { message: builder.message, faults: faults.list, notes: notes.list, records, samples, mainTables };
+}
+
+const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
+/** The format of Excel before 2007, and of workbooks with a password. */
+const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
+
+/** Opens a file of tables: XLSX by its name or its first bytes, else CSV. @throws {UnreadableTable} when it is neither; errors of the file system */
+async function openTableFile(path: string, { content }: Plan, options: OpenOptions): Promise<TableFile> {
+  const start = await firstBytes(path, ZIP.length);
+  if (start.equals(OLE))
+    throw new UnreadableTable('an XLS file, or a workbook with a password: save it as XLSX without a password');
+  const isXlsx = start.equals(ZIP) || ['.xlsx', '.xlsm'].includes(extname(path).toLowerCase());
+  return isXlsx ? await openXlsx(path, options) : await openCsv(path, content.csv ?? {}, options);
 }
 
 /** Adds the reason why reading stopped. @throws errors that are not faults of the file */
@@ -111,8 +130,7 @@ class TableReader {
     const { builder } = this;
     const { plan, envelop } = this.#options;
     const { model, levering } = plan;
-    const whole = withValueAt(envelop, model.mapping.envelop.leveringen, []);
-    builder.judge(model.envelop, whole, {}, 'of the envelope');
+    builder.judge(model.envelop, envelop, {}, 'of the envelope');
     // A levering without rows exists too: there may be nothing to deliver.
     if (levering.columns.length === 0 && plan.leveringKey.length === 0) {
       const filling = { members: [], constants: levering.constants, itemKeys: new Map() };

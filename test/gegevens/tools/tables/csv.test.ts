@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { readMappingFile } from '../../../../src/gegevens/tools/tables/mapping-file.ts';
 import { planTables } from '../../../../src/gegevens/tools/tables/plan.ts';
 import { readTables } from '../../../../src/gegevens/tools/tables/read-tables.ts';
-import { envelopOf, openTableFile } from '../../../../src/gegevens/tools/tables/table-source.ts';
 import { loadModel } from '../../../../src/lib/exchange-model/model.ts';
 import { fileNamed, shvMapping, shvTable, tryTable } from './support.ts';
 
@@ -274,9 +273,8 @@ it('stop when interrupted, with that reason', async () => {
     const interruption = new AbortController();
     const onBytes = (): void => interruption.abort(new Error('interrupted'));
     const { signal } = interruption;
-    const envelop = envelopOf({ plan, now: new Date() });
-    const open = () => openTableFile(path, plan, { signal, onBytes });
-    await expect(readTables({ plan, open, envelop, signal, samples: 0 })).rejects.toThrow('interrupted');
+    const reading = readTables({ plan, path, envelop: {}, signal, onBytes, samples: 0 });
+    await expect(reading).rejects.toThrow('interrupted');
   }
 });
 
