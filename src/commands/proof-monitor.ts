@@ -23,7 +23,6 @@ interface MonitorOptions {
 
 const TIMEOUT_MS = 30_000;
 const INTERVAL_MS = 60_000;
-/** Maximum bytes of a checkpoint or a tile. */
 const MAX_BYTES = 256 * 1024;
 
 interface Seen {
@@ -172,7 +171,6 @@ function readAddress(text: string): string {
   return text;
 }
 
-/** One more verifier key. @throws {InvalidArgumentError} */
 export function addKey(text: string, others: readonly VerifierKey[]): readonly VerifierKey[] {
   try {
     return [...others, parseVerifierKey(text.trim())];

@@ -29,7 +29,6 @@ export function proofCommand(terminal: Terminal, loadLogs: () => Promise<readonl
     .addCommand(proofMonitorCommand(terminal));
 }
 
-/** @throws {CommandError} */
 function requireKey({ proof }: Config, reason = ''): Uint8Array {
   const key = proofKeyOf(proof);
   if (key === undefined) throw new CommandError(`PROOF_KEY is not set${reason}`);

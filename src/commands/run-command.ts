@@ -26,7 +26,6 @@ interface CommandOptions {
   readonly role?: DatabaseOptions['role'];
 }
 
-/** The context of a command without a database. */
 export interface ToolContext {
   readonly terminal: Terminal;
   readonly config: Config;

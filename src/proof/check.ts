@@ -8,7 +8,6 @@ import { parseProof, type TrustedCheckpoint, verifyProof } from './tlog/proof-fi
 /** The last part of an origin names the log; from the second origin on, a number follows. */
 const ORIGIN = /\/proof\/v1\/(verwerkingen|leveringen|raadsfeed)(?:\/[1-9][0-9]*)?$/;
 
-/** Members of an action beyond the limited set. */
 const FURTHER = ['systeem', 'gebruiker', 'gegevensbron'];
 
 /** The parts of a record, according to its log. @throws {FormatError} when it cannot be a record of that log */

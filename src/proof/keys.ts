@@ -107,10 +107,9 @@ export async function faultOfKey(
       wrong: 'cannot be checked: this database has no check value of PROOF_KEY yet',
       allowed: 'a start of the service with PROOF_KEY first, which stores it',
     };
-  for (const log of PROOF_LOGS) {
+  for (const log of PROOF_LOGS)
     for (const { origin, verifierKey } of await readOrigins(db, log))
       if (signerOf(proofKey, origin).key.text !== verifierKey) return OTHER_KEY;
-  }
   await db.query('insert into proof.key_check (check_value) values ($1::text) on conflict do nothing', [check]);
   // When two processes start with different keys, the first decides.
   return (await readKeyCheck(db)) === check ? undefined : OTHER_KEY;

@@ -17,7 +17,6 @@ const FIRST_FORMAT = 0x01;
 
 export type Parts = Readonly<Record<string, unknown>>;
 
-/** The record in a proof log: parts that are shown or hidden together. */
 export interface ProofRecord {
   /** The version of the list of members in each part: the first byte of its entry. Absent: 1. */
   readonly format?: number;
@@ -156,10 +155,7 @@ export function openDisclosure(
 const isFormat = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= FIRST_FORMAT && value <= 0xff;
 
-/**
- * A part as its older format had it. A newer member proves nothing, because anybody could have written it.
- * @throws {FormatError} when one has a value
- */
+/** A part as its older format had it. @throws {FormatError} when a newer member has a value: anybody could have written it */
 function onlyMembers(name: string, json: unknown, names: unknown): unknown {
   if (!isRecord(json) || !Array.isArray(names)) return json;
   const newer = Object.entries(json).filter(([member]) => !names.includes(member));

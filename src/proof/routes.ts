@@ -12,7 +12,6 @@ import { readOrigins, type StoredLog } from './store/logs.ts';
 import { checkpointIn } from './tlog/note.ts';
 import { encodeBundle, hasTile, parseTilePath, type Tile } from './tlog/tiles.ts';
 
-/** A checkpoint may be used from a cache for a few seconds. */
 const SHORT = 'public, max-age=5';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const TEXT = 'text/plain; charset=utf-8';

@@ -39,30 +39,24 @@ export interface LogOptions {
 }
 
 /** The current origin of a log; the first use begins it. */
-export async function openLog(options: LogOptions): Promise<StoredLog> {
-  return (await readLog(options.pool, options.log)) ?? (await begin(options));
-}
-
-async function begin({ pool, log, proofKey, host, numbered }: LogOptions): Promise<StoredLog> {
+export async function openLog({ pool, log, proofKey, host, numbered }: LogOptions): Promise<StoredLog> {
+  const present = await readLog(pool, log);
+  if (present !== undefined) return present;
   const origin = `${host()}/proof/v1/${log}`;
   const verifierKey = signerOf(proofKey, origin).key.text;
   return transaction(pool, async (db) => {
     await lock(db, lockOf(log));
     if ((await readLog(db, log)) === undefined) {
-      const takenOverTo = numbered === undefined ? 0 : await lastWithoutEntry(db, log, numbered);
+      const last = (await numbered?.lockLast(db)) ?? 0;
+      // Records from the first one in the queue on were published with an entry, by an earlier command.
+      const first = numbered && (await firstInQueue(db, log));
+      const takenOverTo = first === undefined ? last : first - 1;
       await insertLog(db, { log, number: 1, origin, verifierKey, firstNumber: 1, takenOverTo, root: EMPTY_ROOT });
     }
     const stored = await readLog(db, log);
     if (stored === undefined) throw new TypeError('a log was not begun');
     return stored;
   });
-}
-
-/** Excludes records that an earlier command published with an entry. */
-async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRecords): Promise<number> {
-  const last = await numbered.lockLast(db);
-  const first = await firstInQueue(db, log);
-  return first === undefined ? last : first - 1;
 }
 
 /**
@@ -112,11 +106,7 @@ export async function sequenceBatch(options: LogOptions): Promise<boolean> {
   });
 }
 
-async function nextEntries(
-  db: Db,
-  stored: StoredLog,
-  numbered: NumberedRecords | undefined,
-): Promise<{ entries: NumberedEntry[]; isFull: boolean }> {
+async function nextEntries(db: Db, stored: StoredLog, numbered: NumberedRecords | undefined) {
   if (stored.number > 1 && stored.size === 0) {
     const [before] = (await readOrigins(db, stored.log)).slice(-2);
     return { entries: [{ number: 0, entry: bindingEntry(before?.checkpoint ?? '') }], isFull: true };
@@ -142,10 +132,9 @@ function padded(
   if (pad === 0 || numbered !== undefined) return entries;
   const wanted = Math.max(1, Math.ceil(entries.length / pad)) * pad;
   const paddingAt = paddingEntries(proofKey, origin);
-  const padding = Array.from({ length: wanted - entries.length }, (_, i) => {
-    return { number: 0, entry: paddingAt(size + entries.length + i) };
-  });
-  return [...entries, ...padding];
+  const all = [...entries];
+  while (all.length < wanted) all.push({ number: 0, entry: paddingAt(size + all.length) });
+  return all;
 }
 
 /** The entry for a feed number that was pruned before the log was switched on. */

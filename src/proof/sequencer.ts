@@ -2,7 +2,6 @@
  * One log: sequences committed entries, signs checkpoints of committed trees, and publishes only extensions of the published tree. Instances share
  * the work through a lock of the database.
  */
-
 import { signerOf } from './keys.ts';
 import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
@@ -40,7 +39,6 @@ export function createSequencer(options: SequencerOptions) {
   const { pool, log, proofKey, published, witnesses, stopping } = options;
   let conflict: ConflictError | undefined;
   let waiting: string | undefined;
-  /** Whether the last round left entries to sequence. */
   let isUnfinished = false;
   /** The origin that witnesses were asked about since this process started. */
   let confirmed: string | undefined;
@@ -58,7 +56,7 @@ export function createSequencer(options: SequencerOptions) {
     }
   }
 
-  /** The last publication of an origin by this instance. */
+  /** What this instance published last. */
   const ownOf = ({ origin }: StoredLog): readonly string[] => [published.get(origin) ?? []].flat();
 
   /** Compares with instances and, for a lost state, witnesses, which may know a newer checkpoint. @throws {ConflictError} */
@@ -70,9 +68,8 @@ export function createSequencer(options: SequencerOptions) {
     const known = [...own, ...seen.filter((note) => isSigned(stored, note))];
     if (known.length === 0) known.push(...(await vouchedFor(stored)));
     await requireExtension(stored, known);
-    // A lost file is recreated from the checkpoints of other instances and witnesses.
-    const [newest] = known.toSorted((a, b) => checkpointIn(b).size - checkpointIn(a).size);
-    if (own.length === 0 && newest !== undefined) await published.put(stored.origin, newest);
+    // A lost file is recreated from the checkpoints of other instances and witnesses: the newest stays in it.
+    if (own.length === 0) for (const note of known) await published.put(stored.origin, note);
     return stored;
   }
 
@@ -112,7 +109,7 @@ export function createSequencer(options: SequencerOptions) {
   async function isConfirmed(): Promise<boolean> {
     if (witnesses === undefined) return true;
     const stored = await publish();
-    const note = stored === undefined ? undefined : published.get(stored.origin);
+    const note = stored && published.get(stored.origin);
     if (stored === undefined || note === undefined) return false;
     if (confirmed === stored.origin) return true;
     const { answered, contradiction } = await witnesses.confirm(note);
@@ -175,9 +172,8 @@ export function createSequencer(options: SequencerOptions) {
 
   async function round(): Promise<boolean> {
     const stored = await begin();
-    const isGoingOn = await isConfirmed();
-    waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
-    if (!isGoingOn) return false;
+    waiting = (await isConfirmed()) ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
+    if (waiting !== undefined) return false;
     // One instance sequences in each interval; unfinished work of another process is continued at once.
     const isRecent = stored.checkpointAge !== null && stored.checkpointAge < options.intervalSeconds / 2;
     const isDue = isUnfinished || !isRecent || nextNumber(stored) <= stored.takenOverTo;
@@ -203,13 +199,12 @@ export function createSequencer(options: SequencerOptions) {
 
   return {
     log,
-    /** Why nothing is signed; undefined when nothing is wrong. */
     conflict: () => conflict,
-    /** The condition for signing anything new. */
     waiting: () => waiting,
-    /** Starts the log if needed: from then on nothing is recorded without an entry. Rejects when the database is unreachable. */
+    // Both reject when the database is unreachable.
+    /** Starts the log if needed: from then on nothing is recorded without an entry. */
     begin: async (): Promise<void> => void (await judged(begin)),
-    /** Sequences waiting entries, signs and publishes. @returns whether there is more to sequence at once. Rejects when the database is unreachable. */
+    /** Sequences waiting entries, signs and publishes. @returns whether there is more to sequence at once */
     round: async (): Promise<boolean> => (await judged(round)) ?? false,
     /** The last good checkpoint of the current origin, on disk here before it is returned; undefined before the first. */
     async checkpoint(): Promise<{ readonly log: StoredLog; readonly note: string } | undefined> {
@@ -219,13 +214,13 @@ export function createSequencer(options: SequencerOptions) {
         conflict = conflictOf(error);
       }
       const stored = await readLog(pool, log);
-      const note = stored === undefined ? undefined : published.get(stored.origin);
-      return stored === undefined || note === undefined ? undefined : { log: stored, note };
+      const note = stored && published.get(stored.origin);
+      return stored && note ? { log: stored, note } : undefined;
     },
   };
 }
 
-/** The database contradicts the published tree, or itself. @throws any other error */
+/** @throws any error that says neither that the database contradicts the published tree, nor itself */
 function conflictOf(error: unknown): ConflictError {
   if (error instanceof ConflictError) return error;
   if (error instanceof MissingTileError || error instanceof FormatError)

@@ -47,7 +47,6 @@ export const proofSettings = {
 /** Settings that no operator has a reason to change, by group; tests override them. */
 export const proofConstants = {
   proof: {
-    /** Time in seconds between two checkpoints of a proof log. */
     intervalSeconds: 60,
   },
 };

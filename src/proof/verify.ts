@@ -125,7 +125,6 @@ function entryIn(bundle: Buffer | undefined, place: number): Buffer | undefined 
   return bundle?.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES);
 }
 
-/** Whether a leaf of the tree is this entry. */
 async function isEntryAt(db: Db, { stored, bundles }: VerifiedTree, leaf: number, entry: Uint8Array): Promise<boolean> {
   const index = Math.floor(leaf / TILE_WIDTH);
   if (!bundles.has(index)) {

@@ -17,7 +17,6 @@ const SEED_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Makes the writers of the logs that the configuration switches on, and returns a function that gives them. */
 export function createProofWriters(config: Config): ProofWriterOf {
   const { ended, intervalSeconds } = config.proof;
   const sealingKey = readSealingKey(config.proof);
@@ -64,9 +63,8 @@ export function createProofWriter(
     },
     decryptSeed(record, stored) {
       const bytes = Buffer.from(stored, 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', seedKey, bytes.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      })
+      const iv = bytes.subarray(0, IV_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', seedKey, iv, { authTagLength: TAG_BYTES })
         .setAAD(Buffer.from(record))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
@@ -81,13 +79,10 @@ async function prove(db: Db, log: ProofLogName, { record, seed, number, shown }:
   const place = (await findLeaves(db, log, [number])).get(number);
   const origin = (await readOrigins(db, log)).find((one) => one.number === place?.origin);
   if (place === undefined || origin === undefined || origin.checkpoint === null) return undefined;
-  const { size } = checkpointIn(origin.checkpoint);
-  if (place.index >= size) return undefined;
-  const read = readHashesFromTiles(size, tileReader(db, origin));
-  return formatProof({
-    extra: await disclosure(seed, record, shown),
-    index: place.index,
-    hashes: await proveInclusion(place.index, size, read),
-    checkpoint: origin.checkpoint,
-  });
+  const { checkpoint } = origin;
+  const { size } = checkpointIn(checkpoint);
+  const { index } = place;
+  if (index >= size) return undefined;
+  const hashes = await proveInclusion(index, size, readHashesFromTiles(size, tileReader(db, origin)));
+  return formatProof({ extra: await disclosure(seed, record, shown), index, hashes, checkpoint });
 }

@@ -22,16 +22,9 @@ function readPart(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
-/**
- * Serves `/controleer` with its script and style below the prefix of the scope, which is `/proof/v1`.
- * @param keys verifier keys, of logs and of witnesses, that the page offers; the reader may enter others
- */
+/** @param keys verifier keys, of logs and of witnesses, that the page offers; the reader may enter others */
 export function controlePage(app: FastifyInstance, keys: () => Promise<readonly string[]>): void {
   const page = readPart('controleer.html');
-  const parts = {
-    'controleer.css': { type: 'text/css; charset=utf-8', text: readPart('controleer.css') },
-    'controleer.js': { type: 'text/javascript; charset=utf-8', text: readPart('controleer.js') },
-  };
   app.get('/controleer', { config: { public: true } }, async (_request, reply) => {
     const offered = (await keys()).join('\n');
     return reply
@@ -39,9 +32,13 @@ export function controlePage(app: FastifyInstance, keys: () => Promise<readonly 
       .type('text/html; charset=utf-8')
       .send(page.replace('{{sleutels}}', () => escapeHtml(offered)));
   });
-  for (const [name, { type, text }] of Object.entries(parts)) {
+  for (const [name, type] of [
+    ['controleer.css', 'text/css'],
+    ['controleer.js', 'text/javascript'],
+  ] as const) {
+    const text = readPart(name);
     app.get(`/controleer/${name}`, { config: { public: true } }, (_request, reply) =>
-      reply.header('cache-control', CACHE).type(type).send(text),
+      reply.header('cache-control', CACHE).type(`${type}; charset=utf-8`).send(text),
     );
   }
 }

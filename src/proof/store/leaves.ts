@@ -6,7 +6,6 @@ import { type Frontier, HASH_BYTES, leafHash } from '../tlog/merkle.ts';
 import { addToTiles, type GrowingTile, type ReadTiles, TILE_WIDTH, tilePath } from '../tlog/tiles.ts';
 import { headerLeaves, readOrigins, type StoredLog } from './logs.ts';
 
-/** Bytes of an entry: a format byte and a hash. */
 export const ENTRY_BYTES = 33;
 
 type Origin = Pick<StoredLog, 'log' | 'number'>;
@@ -44,25 +43,14 @@ export class MissingTileError extends Error {
   }
 }
 
-interface StoredBundle {
-  readonly index: number;
-  readonly entries: Buffer;
-  readonly numbers: readonly number[];
-}
-
-export async function readBundles(
-  db: Db,
-  { log, number }: Origin,
-  from: number,
-  limit: number,
-): Promise<StoredBundle[]> {
+export async function readBundles(db: Db, { log, number }: Origin, from: number, limit: number) {
   const { rows } = await db.query<{ index: number; entries: Buffer; numbers: readonly (number | string)[] }>({
     name: 'proof-bundles',
-    text: `select tile as index, entries as entries, numbers as numbers from proof.bundles
+    text: `select tile as index, entries, numbers from proof.bundles
            where log = $1::text and origin_number = $2::integer and tile >= $3::bigint order by tile limit $4::integer`,
     values: [log, number, from, limit],
   });
-  return rows.map(({ index, entries, numbers }) => ({ index, entries, numbers: numbers.map(Number) }));
+  return rows.map(({ numbers, ...bundle }) => ({ ...bundle, numbers: numbers.map(Number) }));
 }
 
 export interface Place {
@@ -121,14 +109,14 @@ export async function appendLeaves(
       grown.map(({ hashes }) => Buffer.concat(hashes)),
     ],
   });
-  const bundles = Map.groupBy(leaves.keys(), (i) => Math.floor((before + i) / TILE_WIDTH));
-  const rows = [...bundles].map(([index, positions]) => {
-    const of = positions.flatMap((i) => leaves[i] ?? []);
-    const real = of.map((leaf) => leaf.number).filter((nr) => nr > 0);
+  const bundles = Map.groupBy(leaves.entries(), ([i]) => Math.floor((before + i) / TILE_WIDTH));
+  const rows = [...bundles].map(([index, own]) => {
+    const numbers = own.map(([, leaf]) => leaf.number);
+    const real = numbers.filter((nr) => nr > 0);
     return {
       index,
-      entries: Buffer.concat(of.map(({ entry }) => entry)),
-      numbers: of.map((leaf) => leaf.number).join(','),
+      entries: Buffer.concat(own.map(([, { entry }]) => entry)),
+      numbers: numbers.join(','),
       range: real.length === 0 ? 'empty' : `[${Math.min(...real)},${Math.max(...real)}]`,
     };
   });

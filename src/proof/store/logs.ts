@@ -22,7 +22,7 @@ export interface StoredLog {
 }
 
 const COLUMNS = `log, origin_number as number, origin, verifier_key as "verifierKey", started_at as "begunAt", first_number as "firstNumber",
-  adopted_to as "takenOverTo", size as size, root_hash as root, checkpoint,
+  adopted_to as "takenOverTo", size, root_hash as root, checkpoint,
   extract(epoch from clock_timestamp() - checkpoint_at)::float8 as "checkpointAge"`;
 
 export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[]> {
@@ -90,9 +90,8 @@ export async function moveLog(db: Db, { log, number }: StoredLog, size: number, 
 }
 
 /**
- * Stores the signed note of a size.
- * @returns false when the tree has grown meanwhile: then a newer one must be signed
  * @param by the note that this one adds cosignatures to; absent: a new one
+ * @returns false when the tree has grown meanwhile: then a newer one must be signed
  */
 export async function storeCheckpoint(
   db: Db,
@@ -118,10 +117,7 @@ export async function addToQueue(db: Db, log: ProofLogName, entries: readonly Nu
   });
 }
 
-/**
- * Takes committed entries off the queue, in order of number.
- * @param from of the feed: the next number; only entries that follow it without a gap are taken
- */
+/** In order of number. @param from of the feed: the next number; only entries that follow it without a gap are taken */
 export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<NumberedEntry[]> {
   const isFeed = from !== undefined;
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
@@ -148,14 +144,11 @@ const WITHOUT_GAP = `number >= $3::bigint and number <= (
   ) q where sluit_aan)`;
 
 export async function firstInQueue(db: Db, log: ProofLogName): Promise<number | undefined> {
-  const { rows } = await db.query<{ first: number | null }>(
-    'select min(number) as first from proof.queue where log = $1::text',
-    [log],
-  );
+  const text = 'select min(number) as first from proof.queue where log = $1::text';
+  const { rows } = await db.query<{ first: number | null }>(text, [log]);
   return rows[0]?.first ?? undefined;
 }
 
-/** The waiting entries: their number, and the age of the first (seconds). */
 export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: number; oldestSeconds: number }> {
   const { rows } = await db.query<{ pending: number; oldestSeconds: number }>({
     name: 'proof-queue-state',

@@ -51,10 +51,7 @@ export async function proveInclusion(index: number, size: number, read: ReadHash
   return await hashesOf(split(index, size, ({ low, high }) => high - low === 1).siblings, read);
 }
 
-/**
- * The consistency proof of RFC 6962 section 2.1.2. It is empty when the sizes are equal, and from size 0: the empty tree is part of any tree.
- * @throws {RangeError} when the old tree is larger
- */
+/** RFC 6962 section 2.1.2: empty when the sizes are equal, and from size 0. @throws {RangeError} when the old tree is larger */
 export async function proveConsistency(oldSize: number, newSize: number, read: ReadHashes): Promise<Uint8Array[]> {
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize)
     throw new RangeError('the old tree is larger than the new one');
@@ -64,7 +61,6 @@ export async function proveConsistency(oldSize: number, newSize: number, read: R
   return await hashesOf(whole.low > 0 ? [whole, ...siblings] : siblings, read);
 }
 
-/** Whether a path proves that leaf `index` of a tree has this hash. */
 export function verifyInclusion(index: number, leaf: Uint8Array, tree: Tree, path: readonly Uint8Array[]): boolean {
   if (!isSize(tree.size) || !isSize(index) || index >= tree.size || !areHashes([leaf, ...path])) return false;
   const { siblings } = split(index, tree.size, ({ low, high }) => high - low === 1);
@@ -72,7 +68,6 @@ export function verifyInclusion(index: number, leaf: Uint8Array, tree: Tree, pat
   return siblings.length === path.length && isSame(rootOver(leaf, path, isLeft), tree.root);
 }
 
-/** Whether a proof shows that the old tree is the beginning of the new one. */
 export function verifyConsistency(old: Tree, now: Tree, proof: readonly Uint8Array[]): boolean {
   if (!isSize(old.size) || !isSize(now.size) || old.size > now.size || !areHashes([old.root, ...proof])) return false;
   if (old.size === now.size) return proof.length === 0 && isSame(old.root, now.root);
@@ -145,7 +140,6 @@ function split(index: number, size: number, isDone: (range: Range) => boolean): 
   return { whole, siblings };
 }
 
-/** The root over a hash and the siblings on its way up, each on its side. */
 function rootOver(start: Uint8Array, path: readonly Uint8Array[], isLeft: readonly boolean[]): Uint8Array {
   return path.reduce((own, other, place) => (isLeft[place] ? nodeHash(other, own) : nodeHash(own, other)), start);
 }

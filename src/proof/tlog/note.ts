@@ -10,7 +10,6 @@ export class FormatError extends Error {
   override readonly name = 'FormatError';
 }
 
-/** The result of reading, or the message of its `FormatError`. */
 export function readOrReason<T extends object>(read: () => T): T | string {
   try {
     return read();
@@ -117,7 +116,6 @@ function messageOf(text: string, time?: number): Uint8Array {
   return Buffer.from(time === undefined ? text : `cosignature/v1\ntime ${time}\n${text}`);
 }
 
-/** Splits a note without verifying anything. @throws {FormatError} */
 export function splitNote(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
   if (Buffer.byteLength(note) > MAX_NOTE_BYTES) throw new FormatError('the note is too large');
   // signed-note, Format: no control character of ASCII but the newline.

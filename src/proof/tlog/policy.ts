@@ -2,7 +2,6 @@
 import { FormatError, LOG_KEY, parseVerifierKey, type VerifierKey, WITNESS_KEY } from './note.ts';
 
 export interface PolicyWitness {
-  /** Within the policy. */
   readonly name: string;
   readonly key: VerifierKey;
   readonly url: string | undefined;
@@ -85,7 +84,7 @@ function expectWords(words: readonly string[], least: number, most: number, form
   if (words.length < least || words.length > most) throw new FormatError(form);
 }
 
-/** The key of a log or witness; refuses a public key that is already in the policy. */
+/** Refuses a public key that is already in the policy. */
 function readKey(vkey = '', type: VerifierKey['type'], others: readonly VerifierKey[]): VerifierKey {
   const key = parseVerifierKey(vkey);
   if (key.type !== type) throw new FormatError(`a ${type === LOG_KEY ? 'log' : 'witness'} has a key of type ${type}`);

@@ -22,7 +22,6 @@ export interface Proof {
   readonly index: number;
   /** The audit path, from the leaf's sibling up. */
   readonly hashes: readonly Uint8Array[];
-  /** The signed checkpoint, as the log published it. */
   readonly checkpoint: string;
 }
 
@@ -31,7 +30,6 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 /** Maximum size of a proof: its checkpoint, and salts and commitments for tens of thousands of parts. */
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024 + MAX_NOTE_BYTES;
 
-/** A proof as text, for a file with the extension `.tlog-proof`. */
 export function formatProof(proof: Proof): string {
   const extra = proof.extra === undefined ? [] : [`extra ${Buffer.from(proof.extra).toString('base64')}`];
   const hashes = proof.hashes.map((bytes) => Buffer.from(bytes).toString('base64'));

@@ -37,7 +37,6 @@ export function parseTilePath(path: string): Tile | undefined {
   return Number.isSafeInteger(tile.index) && tilePath(tile) === path ? tile : undefined;
 }
 
-/** A tile of a growing tree, with the hashes known so far. */
 export interface GrowingTile {
   readonly level: number;
   readonly index: number;
@@ -57,7 +56,6 @@ export function addToTiles(
   tiles.set(key, tile);
 }
 
-/** Whether the tile belongs to a tree of this size or of a smaller one. */
 export function hasTile(size: number, { level, index, width }: Tile): boolean {
   return index * TILE_WIDTH + width <= hashesAt(level === 'entries' ? 0 : level, size);
 }

@@ -31,7 +31,6 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Attempts per witness and checkpoint: another size, and once more when two instances ask at once. */
 const MAX_ATTEMPTS = 3;
-/** Seconds that the clock of a witness may be ahead. */
 const MAX_AHEAD_SECONDS = 300;
 
 interface WitnessClientOptions extends Pick<FastifyInstance, 'metrics' | 'clock' | 'stopping'> {
@@ -59,7 +58,6 @@ interface Signed extends Checkpoint {
 interface Answer {
   readonly failure?: string;
   readonly contradiction?: Contradiction;
-  /** The size that it had cosigned. */
   readonly had?: number;
   /** Its cosignature; absent: it had cosigned nothing, and was not given the checkpoint. */
   readonly line?: string;
@@ -90,7 +88,6 @@ export function createWitnessClient(options: WitnessClientOptions) {
   });
   /** By witness and origin: the contradiction of its last answer, until it confirms something; being unavailable is no confirmation. */
   const contradictions = new Map<string, Contradiction>();
-  /** Logs without a quorum, with the missing witnesses. */
   const tooFew = new Map<string, readonly string[]>();
 
   const post = async (address: string, body: string) => {
@@ -108,10 +105,7 @@ export function createWitnessClient(options: WitnessClientOptions) {
     return { status: answer.statusCode, type: headerValue(answer.headers['content-type']) ?? '', text: `${bytes}` };
   };
 
-  /**
-   * Asks one witness, which names the size that it has cosigned.
-   * @param teach whether a witness that does not know the log is given the checkpoint
-   */
+  /** Asks one witness, which names the size that it has cosigned. @param teach gives the checkpoint to one that does not know the log */
   const ask = async (
     { name, key, url }: PolicyWitness,
     { text, note, ...tree }: Signed,
@@ -228,10 +222,7 @@ function lineIn(note: string, key: VerifierKey): string | undefined {
   return typeof opened === 'string' ? undefined : opened.verified[0]?.line;
 }
 
-/**
- * The line of an answer that this witness made over this text; lines of others are ignored.
- * @throws {Error} when it is missing, does not verify, or its time is in the future
- */
+/** The line of this witness in an answer. @throws {Error} when it is missing, does not verify, or its time is in the future */
 function verifiedLine(text: string, answer: string, key: VerifierKey, now: Date): string {
   const [found] = openNote(formatNote(text, [answer]), [key]).verified;
   if (found?.time === undefined) throw new Error('it answered without a cosignature');
@@ -249,11 +240,11 @@ export async function readPolicy(path: string): Promise<Policy> {
 }
 
 export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClient {
-  const { pool } = app.database;
-  const { metrics, log, clock, stopping } = app;
+  const { metrics, log, clock, stopping, database } = app;
   const client = createWitnessClient({
     ...{ metrics, log, clock, stopping, policy, proxy: app.settings.server },
     async proveConsistency(name, oldSize, newSize) {
+      const { pool } = database;
       const origin = await readOrigin(pool, name);
       if (origin === undefined) throw new Error('no checkpoint of this log was made here');
       return await proveConsistency(oldSize, newSize, readHashesFromTiles(newSize, tileReader(pool, origin)));

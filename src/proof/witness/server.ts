@@ -98,10 +98,7 @@ export async function addCheckpoint(
   return answer;
 }
 
-/**
- * Serves a witness below the prefix of the scope, `/proof/v1/witness`.
- * @param outside the file outside the database, which a restored backup does not revert
- */
+/** `/proof/v1/witness`. @param outside the file outside the database, which a restored backup does not revert */
 export function witnessRoutes(
   needs: WitnessNeeds,
   outside: PublishedCheckpoints,
@@ -165,11 +162,7 @@ function stateIn(pool: Pool, outside: PublishedCheckpoints): UpdateState {
     );
 }
 
-/**
- * This service as a witness.
- * @param path file of `PROOF_WITNESS_FOR`
- * @throws {Error} for operators, when it is unusable
- */
+/** @param path file of `PROOF_WITNESS_FOR` @throws {Error} for operators, when it is unusable */
 export async function openWitness(app: FastifyInstance, proofKey: Uint8Array, path: string) {
   const outside = await openPublishedCheckpoints(`${statePath(app.settings)}.witness`);
   // The host is known once the server listens.

@@ -4,7 +4,7 @@ import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import { FORWARD_ISSUES, listForwardIssues, readForwardState } from './store/forward-queue.ts';
 
-/** Issues that are shown; all are counted. */
+/** All are counted. */
 const SHOWN = 1000;
 
 /** `koppelvlak log forward-issues`: where the other logbook differs from this one. */

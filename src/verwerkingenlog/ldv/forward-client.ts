@@ -1,5 +1,4 @@
-/** Sends lines to another logbook by OTLP over HTTP, and reports the outcome. */
-
+/** Sends lines to another logbook by OTLP over HTTP. */
 import { clientCredentialsToken, TokenFetchError } from '../../lib/outbound/client-credentials.ts';
 import {
   ACCEPT_ENCODING,
@@ -15,7 +14,6 @@ import type { Span } from './span.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Maximum characters of a reason from the other logbook. */
 const MAX_REASON = 500;
 
 /** A refused request; the same lines may be accepted later. */
@@ -104,7 +102,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
   };
 }
 
-/** The message of a `google.rpc.Status`; undefined for other bytes. */
+/** Undefined for other bytes than a `google.rpc.Status`. */
 function reasonIn(bytes: Uint8Array): string | undefined {
   try {
     const { code, message } = decodeStatus(bytes);

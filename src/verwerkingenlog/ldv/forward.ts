@@ -2,7 +2,6 @@
  * Forwards new actions to another logbook: at least once, in order, by one process at a time. The statement that stores an action fills the queue in
  * the database; a batch is sent in a transaction that locks the state of forwarding, and is removed from the queue once it was acknowledged.
  */
-
 import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
 import type { Pool } from '../../database/pool.ts';
@@ -40,11 +39,7 @@ interface Line {
   readonly span: Span;
 }
 
-/**
- * Forwards while the service runs.
- * @param address of the other logbook
- * @param pool holds one connection while lines are sent
- */
+/** @param address of the other logbook @param pool holds one connection while lines are sent */
 export function startForwarding(app: FastifyInstance, address: string, pool: Pool): void {
   const { settings, log: logger, publicBaseUrl, stopping } = app;
   const { ldvOut } = settings;
@@ -58,7 +53,6 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
   const silenceMs = 2 * ldvOut.forwardTimeoutMs + 2000;
   const backoff = { firstMs: FIRST_WAIT_MS, maxMs: ldvOut.forwardBackoffMaxSeconds * 1000 };
 
-  /** Sends the first entries of the queue, and removes them. @throws {ForwardError} */
   async function forwardBatch(db: Db): Promise<void> {
     const batch = withinSpans(await readForwardQueue(db, ldvOut.forwardBatch));
     const { lines, issues } = await linesOf(db, app, base(), batch);
@@ -69,16 +63,15 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
       const spans = part.map(({ span }) => forwarded(span, publicBaseUrl()));
       return client.send(spans, headers, stopping);
     });
+    issues.push(...refused);
     const refusedLines = refused.reduce((sum, { aantal = 1 }) => sum + aantal, 0);
     const sent = Math.max(0, lines.length - refusedLines);
-    const all = [...issues, ...refused];
-    await finishForwarding(db, { positions: batch.map(({ position }) => position), sent, issues: all });
+    await finishForwarding(db, { positions: batch.map(({ position }) => position), sent, issues });
     sentLines.inc(sent);
-    if (all.length > 0)
-      logger.warn({ issues: all.length, refused: refusedLines }, 'not all actions could be forwarded');
+    if (issues.length > 0)
+      logger.warn({ issues: issues.length, refused: refusedLines }, 'not all actions could be forwarded');
   }
 
-  /** Forwards a batch, if there is one and this process holds the lock. */
   async function step(): Promise<'changed' | 'done'> {
     if (stopping.aborted) return 'done';
     return await transaction(pool, async (db) => {
@@ -147,7 +140,6 @@ export function startForwarding(app: FastifyInstance, address: string, pool: Poo
   });
 }
 
-/** The first actions with at most this number of lines together; at least one. */
 function withinSpans(queue: readonly QueuedActie[]): readonly QueuedActie[] {
   let spans = 0;
   return queue.filter((one, i) => {
@@ -158,16 +150,15 @@ function withinSpans(queue: readonly QueuedActie[]): readonly QueuedActie[] {
 
 /** The trace of the request that they all came with; for several requests, a trace of this sending. */
 function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
-  const [first] = batch;
-  const isOne = batch.every(({ traceparent }) => traceparent === first?.traceparent);
-  if (!isOne || first === undefined || first.traceparent === null) return traceHeaders(newTraceContext());
-  const { traceparent, tracestate } = first;
+  const { traceparent = null, tracestate = null } = batch[0] ?? {};
+  if (traceparent === null || batch.some((other) => other.traceparent !== traceparent))
+    return traceHeaders(newTraceContext());
   return tracestate === null ? { traceparent } : { traceparent, tracestate };
 }
 
 /**
- * The lines of the first versions, and those not sent. An action that was made confidential or deleted while it waited stays here, because the other
- * logbook cannot change its lines.
+ * The lines of the first versions. An action that cannot be sent does not hold up the others; one that was made confidential or deleted while it
+ * waited stays here, because the other logbook cannot change its lines.
  */
 async function linesOf(
   db: Db,
@@ -175,10 +166,8 @@ async function linesOf(
   base: string,
   batch: readonly QueuedActie[],
 ): Promise<{ lines: Line[]; issues: ForwardIssue[] }> {
-  const versies = await readFirstVersies(
-    db,
-    batch.map(({ actieId }) => actieId),
-  );
+  const ids = batch.map(({ actieId }) => actieId);
+  const versies = await readFirstVersies(db, ids);
   const lines: Line[] = [];
   const issues: ForwardIssue[] = [];
   for (const { actieId, vervallen, vertrouwelijk } of batch) {
@@ -189,7 +178,6 @@ async function linesOf(
     else if (vertrouwelijk && !settings.ldvOut.forwardConfidential) leaveOut('ingehouden', 'made confidential since');
     else {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-      // An action that cannot be read or sent does not hold up the others.
       try {
         const own = spansOf(await reveal(stored, keys), base);
         const reason = unsendable(own);

@@ -119,7 +119,7 @@ export function createIntake(
   };
 }
 
-/** The owner of a line. For a line that another logbook forwards, this is the logbook where it began: it may arrive by several routes. */
+/** For a line that another logbook forwards, the owner is the logbook where it began: it may arrive by several routes. */
 function clientOf(span: Span, { client, isPeer }: LineSender): string {
   const [first] = isPeer ? logbooksOf(span) : [];
   return first === undefined ? client : `logbook ${first}`;
@@ -130,10 +130,7 @@ async function readRegister(db: Db, spans: readonly Span[]): Promise<Register> {
   return ids.size === 0 ? new Map() : await readActiviteitVersies(db, [...ids]);
 }
 
-/**
- * The register's values at a moment. A line from before the activity was first recorded uses its first version: the register of an organisation is
- * often filled later than its applications log.
- */
+/** A line from before its activity was first recorded uses the first version: a register is often filled later than its applications log. */
 function validAt(versies: readonly ActiviteitVersie[], at: Date): ActiviteitVersie | undefined {
   const valid = versies.findLast(({ vanaf }) => vanaf <= at) ?? versies[0];
   return valid === undefined || valid.verwijderd ? undefined : valid;

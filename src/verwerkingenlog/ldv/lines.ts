@@ -26,12 +26,10 @@ export interface LineSender {
   readonly trace: () => TraceContext;
   /** Another logbook, whose account of the route of a line is trusted. */
   readonly isPeer: boolean;
-  /** OIN of the organisation, when the token has one. */
   readonly oin: string | undefined;
   readonly mayBeConfidential: boolean;
 }
 
-/** A line to be stored, its stored text, and its action. */
 export interface NewLine extends LdvLine {
   readonly text: string;
   readonly actie: Actie;
@@ -43,7 +41,6 @@ export type LineOutcome = 'stored' | 'known' | 'conflict';
 /** Resolves when all lines are committed to disk, with the outcome of each. @throws {Problem} 503 when too much waits */
 export type StoreLines = (lines: readonly NewLine[], sender: LineSender) => Promise<readonly LineOutcome[]>;
 
-/** A line with its stored form. */
 interface PreparedLine {
   readonly version: NewVersion;
   readonly key: LineKey;
@@ -72,12 +69,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   const { keys, keyWatch } = actieLog;
   const writer = app.proof('verwerkingen');
 
-  async function prepare(
-    line: NewLine,
-    hashedWith: string,
-    at: Date,
-    { auteur, trace }: LineSender,
-  ): Promise<PreparedLine> {
+  async function prepare(line: NewLine, hashedWith: string, at: Date, { auteur, trace }: LineSender) {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
     const version = await toStoreWithinBudget(writer, versie, keys);
     const keyBy = (name: string): LineKey => lineKeyOf(line, (text) => keys.hashIdempotency(name, text));
@@ -138,7 +130,6 @@ interface StoredLines {
   readonly appended: readonly Appended[];
 }
 
-/** Stores, in the transaction of `db`, the lines that are not there yet. */
 async function storeLines(
   db: Db,
   lines: readonly PreparedLine[],

@@ -125,7 +125,6 @@ const OWN_MEMBERS = [
 /** For a line of LDV these come from the register or the client, not from the line itself. */
 const REGISTER_MEMBERS = ['verwerkingNaam', 'bewaartermijn', 'uitvoerder'] as const satisfies readonly (keyof Versie)[];
 
-/** The values of a line that come from the register and the client's token. */
 export interface LineContext {
   readonly vertrouwelijkheid: Vertrouwelijkheid;
   readonly bewaartermijn: string | null;
@@ -223,7 +222,6 @@ export function spanIdOf(actieId: string, nummer?: number): string {
   return hashDigits(`ldv-span:${actieId}/${nummer === undefined ? '' : verwerktObjectId(actieId, nummer)}`, 16);
 }
 
-/** The trace of an action: its processing, else a separate one. */
 export function traceIdOf({ actieId, verwerkingId }: Pick<Versie, 'actieId' | 'verwerkingId'>): string {
   // W3C: all zeros is not a trace.
   if (verwerkingId === null || verwerkingId === NIL_UUID) return hashDigits(`ldv-trace:${actieId}`, 32);
@@ -249,7 +247,6 @@ function plainText(text: string, span: Span): string {
   return cut(withoutIdentifiers(text, span), MAX_TEXT);
 }
 
-/** The logbooks that a line has passed, according to its resource. */
 export function logbooksOf({ resource }: Pick<Span, 'resource'>): readonly string[] {
   const value = resource.get(LOGBOOKS);
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

@@ -42,7 +42,6 @@ function withoutNumbers(text: string, isIdentifier: (number: string) => boolean)
   return masked + text.slice(from);
 }
 
-/** Characters of a text about an error. */
 const MAX_ERROR = 4096;
 
 /** The line with error texts that name no person and are not so long that the line is refused for them. */

@@ -15,12 +15,9 @@ export const MEDIA_TYPES: Readonly<Record<OtlpForm, string>> = {
   json: 'application/json',
 };
 
-/** A request has more spans, or other parts, than are accepted at once. */
 export function tooManySpans(cause?: unknown): Problem {
-  return new Problem(platformProblems.bodyTooLarge, {
-    detail: 'Het verzoek heeft te veel regels of onderdelen.',
-    cause,
-  });
+  const detail = 'Het verzoek heeft te veel regels of onderdelen.';
+  return new Problem(platformProblems.bodyTooLarge, { detail, cause });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -80,7 +77,7 @@ function inUtf8(text: string): string {
   return text.toWellFormed();
 }
 
-/** The contents of an `ExportTraceServiceResponse`: which spans were refused, if any. */
+/** The contents of an `ExportTraceServiceResponse`. */
 export interface ExportResponse {
   readonly rejectedSpans: number;
   readonly errorMessage: string;

@@ -48,7 +48,6 @@ async function serveLdv(app: FastifyInstance): Promise<void> {
 
 const decompress = promisify(gunzip);
 const RETRY = { 'retry-after': '5' };
-/** The share of the memory that one client may use. */
 const CLIENT_SHARE = 1 / 2;
 /** Deflate never makes more of a byte than this. */
 const MOST_PER_BYTE = 1032;
@@ -100,7 +99,6 @@ function postTraces(app: FastifyInstance, contract: Contract<operations>, intake
   );
 }
 
-/** The form of a request by its `Content-Type`; undefined for another type. */
 function formOf({ headers }: FastifyRequest): OtlpForm | undefined {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === MEDIA_TYPES.protobuf) return 'protobuf';

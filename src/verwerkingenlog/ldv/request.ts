@@ -113,7 +113,6 @@ export function nameInMessage(name: string): string {
   return /^[\p{L}\p{N}_.-]{1,100}$/u.test(name) && !/(?:\p{N}\P{N}*){6}/u.test(name) ? name : '(een andere naam)';
 }
 
-/** A member of a span or resource that cannot be read. */
 class UnreadableMember extends Error {}
 
 function readMember<T>(name: string, read: (value: unknown) => T, value: unknown): T {
@@ -126,7 +125,6 @@ function readMember<T>(name: string, read: (value: unknown) => T, value: unknown
   }
 }
 
-/** What was read, or the reason why it cannot be. */
 function readOrReason<T extends object>(read: () => T): T | string {
   try {
     return read();

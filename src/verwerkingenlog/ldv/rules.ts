@@ -1,6 +1,6 @@
 /** Which lines are refused, and why. A reason never repeats received values: it goes into the answer and the client's own logs. */
-
 import { isBsn } from '../../lib/patterns.ts';
+import type { Config } from '../../settings/config.ts';
 import { bsnDigits, isBsnKind } from '../domain/verwerkingsactie.ts';
 import { MAX_TEXT, MAX_URL } from './mapping.ts';
 import { nameInMessage } from './request.ts';
@@ -17,9 +17,7 @@ import {
   UNKNOWN_KIND,
 } from './span.ts';
 
-interface LineRules {
-  readonly otherSpans: 'refuse' | 'ignore';
-  readonly plainBsn: 'accept' | 'refuse';
+interface LineRules extends Pick<Config['ldv'], 'otherSpans' | 'plainBsn'> {
   /** Whether a plain citizen service number is checked by its eleven test. */
   readonly checkBsn: boolean;
   /** The latest accepted moment (nanoseconds since 1970). */
@@ -29,31 +27,24 @@ interface LineRules {
 /** Characters of the identity of a person. Pseudonyms are longer than identities; the answers of area B allow as many. */
 const MAX_SUBJECT = 1024;
 const MAX_NAME = 4096;
-/** Characters of a stored line. */
 export const MAX_LINE = 32_768;
 /** 2000-01-01Z: a clock in milliseconds or seconds is far before it. */
 const FIRST_START = 946_684_800_000_000_000n;
 
-/** The line is skipped without being refused. */
 export const IGNORED = Symbol('ignored');
 
 /** @returns why the line is refused; undefined when it is not */
 export function judge(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
-  const reason = reasonOf(span, rules);
-  return typeof reason === 'string' ? `${reason}${unknownNames(span)}` : reason;
-}
-
-function reasonOf(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
   const activity = activityOf(span) ?? '';
-  return (
+  const reason =
     (activity === '' ? withoutActivity(span, rules) : undefined) ??
     idFault(span) ??
     timeFault(span, rules) ??
     // It could be stored, but not forwarded.
     (hasLargeInteger(span) ? 'een geheel getal past niet in 64 bits' : undefined) ??
     textFault(span, activity) ??
-    subjectFault(span, rules)
-  );
+    subjectFault(span, rules);
+  return typeof reason === 'string' ? `${reason}${unknownNames(span)}` : reason;
 }
 
 /** LDV requires an activity where personal data are processed: not in a line about objects, nor in one that only reports an error. */
@@ -90,11 +81,10 @@ export function isId(id: string, digits: 16 | 32): boolean {
   return id.length === digits && /^[0-9a-f]*$/.test(id) && !/^0*$/.test(id);
 }
 
-function idFault(span: Span): string | undefined {
-  if (!isId(span.traceId, 32)) return 'trace_id is niet geldig';
-  if (!isId(span.spanId, 16)) return 'span_id is niet geldig';
-  if (span.parentSpanId !== undefined && !isId(span.parentSpanId, 16)) return 'parent_span_id is niet geldig';
-  return undefined;
+function idFault({ traceId, spanId, parentSpanId }: Span): string | undefined {
+  if (!isId(traceId, 32)) return 'trace_id is niet geldig';
+  if (!isId(spanId, 16)) return 'span_id is niet geldig';
+  return parentSpanId === undefined || isId(parentSpanId, 16) ? undefined : 'parent_span_id is niet geldig';
 }
 
 function timeFault({ start, end }: Span, { latest }: LineRules): string | undefined {
@@ -117,11 +107,9 @@ function textFault(span: Span, activity: string): string | undefined {
     if (text.length > most) return `${name} heeft meer dan ${most} tekens`;
     if (text.includes('\0') || !text.isWellFormed()) return `${name} is geen geldige tekst`;
   }
-  for (const name of Object.values(DPL)) {
-    const value = span.attributes.get(name);
-    if (value !== undefined && textOf(span.attributes, name) === undefined) return `${name} is geen tekst`;
-  }
-  return undefined;
+  const { attributes } = span;
+  const odd = Object.values(DPL).find((name) => attributes.has(name) && textOf(attributes, name) === undefined);
+  return odd && `${odd} is geen tekst`;
 }
 
 function subjectFault(span: Span, { plainBsn, checkBsn }: LineRules): string | undefined {

@@ -2,7 +2,6 @@ import { OIN } from '../../lib/patterns.ts';
 import { choice, exactUrl, flag, list, optional, secret, setting, text, url } from '../../settings/kinds.ts';
 
 export const ldvSettings = {
-  /** Receiving lines of the Logboek Dataverwerkingen (LDV). */
   ldv: {
     keepAttributes: setting(
       'LDV_KEEP_ATTRIBUTES',
@@ -35,7 +34,6 @@ export const ldvSettings = {
       'Spans without an activity; `ignore` if applications send all telemetry here.',
     ),
   },
-  /** Forwarding to another logbook. */
   ldvOut: {
     forwardUrl: optional(
       'LDV_FORWARD_URL',
@@ -71,13 +69,11 @@ export const ldvConstants = {
     prefix: '/ldv/v1',
     /** Largest request of LDV in bytes, after decompression; larger ones get 413. */
     bodyLimitBytes: 16_777_216,
-    /** Maximum number of spans in one request of LDV; more get 413. */
     maxSpans: 50_000,
   },
   ldvOut: {
     /** Scope that is requested there: the one for sending lines in every logbook that has scopes. */
     forwardScope: 'create:normal',
-    /** Maximum number of actions in one request to that logbook. */
     forwardBatch: 500,
     /** Time in milliseconds that one request to that logbook may take. Another instance takes over after twice that and two seconds. */
     forwardTimeoutMs: 30_000,

@@ -70,9 +70,7 @@ export function subjectOf({ attributes }: Span): { soortObjectId: string; object
 /** The contents of an application's error line, by the guidance of LDV. */
 export const EXCEPTION: readonly string[] = ['exception.message', 'exception.type', 'exception.stacktrace'];
 
-/** The received data does not conform to OTLP. */
 export class OtlpError extends Error {
-  /** The name of the attribute at fault, if there is one. */
   readonly attribute: string | undefined;
 
   constructor(message: string, { attribute, ...options }: ErrorOptions & { readonly attribute?: string } = {}) {
@@ -110,7 +108,7 @@ function isMap(value: AttributeValue): value is Attributes {
 }
 
 /**
- * Attributes as `protobufjs` decodes them, or in the JSON form of OTLP; the two differ in bytes and integers.
+ * Attributes from protobuf, or in the JSON form of OTLP; the two differ in bytes and integers.
  * @param isKept whether one is wanted; the others may hold anything
  * @throws {OtlpError} naming the attribute
  */
@@ -151,7 +149,6 @@ const VALUE_READERS = new Map<string, ValueReader>([
   ['arrayValue', readArray],
 ]);
 
-/** In a decoded message, the defaults of members that were not sent are on the prototype. */
 function readValue(value: unknown, depth: number): AttributeValue {
   if (value === undefined || value === null) return null;
   if (!isRecord(value)) throw new OtlpError('the value of an attribute is not an object');
@@ -269,7 +266,7 @@ export function dateOf(nanoseconds: bigint): Date {
   return new Date(Number(nanoseconds / NS_PER_MS));
 }
 
-/** The range of moments in OTLP: 1970 to 2554. */
+/** OTLP has moments from 1970 to 2554. */
 export function isTime(nanoseconds: bigint): boolean {
   return BigInt.asUintN(64, nanoseconds) === nanoseconds;
 }

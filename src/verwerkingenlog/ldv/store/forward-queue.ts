@@ -1,5 +1,4 @@
 /** Actions that wait to be forwarded to another logbook, and the differences between that logbook and this one. */
-
 import type { Db } from '../../../database/transaction.ts';
 import { traceHeaders } from '../../../lib/trace-context.ts';
 import type { Config } from '../../../settings/config.ts';
@@ -89,11 +88,14 @@ export async function recordForwardFailure(db: Db, reason: string, waitMs: numbe
   });
 }
 
-export interface QueuedActie {
+export interface QueuedActie extends ActieFacts {
   readonly position: number;
-  readonly actieId: string;
   readonly traceparent: string | null;
   readonly tracestate: string | null;
+}
+
+interface ActieFacts {
+  readonly actieId: string;
   /** How many lines it becomes, at most. */
   readonly spans: number;
   /** Whether it was deleted, or made confidential, since. */
@@ -101,17 +103,15 @@ export interface QueuedActie {
   readonly vertrouwelijk: boolean;
 }
 
-/** The first of the queue, in order. */
 export async function readForwardQueue(db: Db, limit: number): Promise<QueuedActie[]> {
-  const { rows: queued } = await db.query<Pick<QueuedActie, 'position' | 'actieId' | 'traceparent' | 'tracestate'>>({
+  const { rows: queued } = await db.query<Omit<QueuedActie, keyof ActieFacts> & { actieId: string }>({
     name: 'verwerkingenlog-forward-read',
-    text: `
-      select position, actie_id as "actieId", traceparent, tracestate
+    text: `select position, actie_id as "actieId", traceparent, tracestate
       from verwerkingenlog.ldv_forward_queue order by position limit $1::integer`,
     values: [limit],
   });
   // Separate, because the queue stays on the coordinator when the log is distributed.
-  const { rows: facts } = await db.query<Pick<QueuedActie, 'actieId' | 'spans' | 'vervallen' | 'vertrouwelijk'>>({
+  const { rows: facts } = await db.query<ActieFacts & Record<string, unknown>>({
     name: 'verwerkingenlog-forward-facts',
     text: `
       select actie_id as "actieId", 1 + coalesce(max(json_array_length(objecten)) filter (where versie = 1), 0) as spans,
@@ -182,7 +182,6 @@ export async function finishForwarding(
   });
 }
 
-/** The state of forwarding, for metrics, readiness and operators. */
 interface ForwardState {
   readonly pending: number;
   /** Seconds that the first one of the queue has waited; 0 when nothing waits. */
@@ -210,7 +209,7 @@ export async function readForwardState(db: Db): Promise<ForwardState> {
   return row;
 }
 
-interface ListedIssue extends Required<Pick<ForwardIssue, 'soort' | 'actieId' | 'aantal'>> {
+interface ListedIssue extends Required<Pick<ForwardIssue, 'soort' | 'actieId' | 'aantal'>>, Record<string, unknown> {
   readonly id: number;
   readonly op: Date;
   readonly versie: number | null;
@@ -219,9 +218,8 @@ interface ListedIssue extends Required<Pick<ForwardIssue, 'soort' | 'actieId' | 
   readonly reden: string | null;
 }
 
-/** Newest first. */
 export async function listForwardIssues(db: Db, soort: string | undefined, limit: number): Promise<ListedIssue[]> {
-  const { rows } = await db.query<ListedIssue & Record<string, unknown>>(
+  const { rows } = await db.query<ListedIssue>(
     `select id, noted_at as op, kind as soort, actie_id as "actieId", versie, span_id as "spanId", actie_ids as acties,
        line_count as aantal, reason as reden
      from verwerkingenlog.ldv_forward_issues

@@ -4,7 +4,6 @@ import type { Db } from '../../../database/transaction.ts';
 import type { KeyOfLine, LineKey } from '../../domain/line-key.ts';
 import { contentOf, type LdvLine, readLine } from '../stored-line.ts';
 
-/** @param hash a keyed hash */
 export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => string): LineKey {
   return {
     key: hash(`ldv-sleutel\n${client}\n${span.traceId}\n${span.spanId}`),
@@ -17,7 +16,6 @@ export const keyOfLine: KeyOfLine = (line, hash) => lineKeyOf(readLine(line), ha
 /**
  * Takes free keys in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
  * @param hashedWith the log key that they were hashed with; `null`: the one that their versions are encrypted with
- * @returns the keys that were taken
  */
 export async function takeLineKeys(
   db: Db,
@@ -39,7 +37,6 @@ export async function takeLineKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** The content of the lines with these keys. */
 export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ key: string; content: string }>({
     name: 'verwerkingenlog-ldv-read-keys',
