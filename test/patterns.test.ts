@@ -9,7 +9,7 @@ import { linkTo } from '../conformance/raadsfeed/pages.ts';
 import { personIdentity } from '../src/gegevens/import/record-traits.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
 import { UUID_DIGITS } from '../src/lib/patterns.ts';
-import { DATE, datesIn } from '../src/raadsfeed/pages/search/dates.ts';
+import { DATE, datesIn } from '../src/raadsfeed/pages/search/fold.ts';
 import { processorMs } from './support/processor-time.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -62,7 +62,7 @@ function ofContract(path: string): readonly Pattern[] {
 
 const patterns = [
   // Composed of these.
-  { path: 'src/raadsfeed/pages/search/dates.ts', source: DATE, flags: 'giu' },
+  { path: 'src/raadsfeed/pages/search/fold.ts', source: DATE, flags: 'giu' },
   { path: 'src/verwerkingenlog/ldv/mapping.ts', source: `(?:^|[:=#/])(${UUID_DIGITS})/?$`, flags: 'i' },
   ...globSync('src/**/*.{ts,js}', { cwd: ROOT }).flatMap(literals),
   ...globSync('openapi/**/*.{yaml,json}', { cwd: ROOT }).flatMap(ofContract),

@@ -5,20 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Html, html, safeUrl } from '../lib/template.ts';
 import type { Config } from '../settings/read-config.ts';
 
-export interface Picture {
-  /** Path, with a hash of the content in it. */
-  readonly path: string;
-  readonly type: string;
-  readonly bytes: Buffer;
-}
-
-export interface Brand {
-  readonly organisation: string | undefined;
-  readonly icon: Picture;
-  readonly logo: Picture | undefined;
-  /** To the accessibility statement, privacy, contact, the clerk and the privacy officer, if configured. */
-  readonly links: readonly { readonly href: string; readonly text: string }[];
-}
+export type Brand = ReturnType<typeof readBrand>;
 
 const LINK_NAMES = {
   toegankelijkheid: 'Toegankelijkheid',
@@ -40,8 +27,8 @@ const ICON =
  * Reads `logo.svg` or `logo.png` and `favicon.svg`, `.png` or `.ico` from the folder of `PAGES_THEME_CSS`.
  * @throws {Error} when one cannot be read or is too large
  */
-export function readBrand({ html: { themeCss, links }, server }: Pick<Config, 'html' | 'server'>): Brand {
-  const find = (name: string, endings: readonly (keyof typeof TYPES)[]): Picture | undefined => {
+export function readBrand({ html: { themeCss, links }, server }: Pick<Config, 'html' | 'server'>) {
+  const find = (name: string, endings: readonly (keyof typeof TYPES)[]) => {
     if (themeCss === undefined) return undefined;
     const file = (ending: string): string => join(dirname(themeCss), `${name}.${ending}`);
     const ending = endings.find((one) => existsSync(file(one)));
@@ -61,13 +48,13 @@ export function readBrand({ html: { themeCss, links }, server }: Pick<Config, 'h
   };
 }
 
-function picture(name: string, ending: keyof typeof TYPES, bytes: Buffer): Picture {
+/** Its path has a hash of the content in it. */
+function picture(name: string, ending: keyof typeof TYPES, bytes: Buffer) {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
   return { path: `/${name}-${hash}.${ending}`, type: TYPES[ending], bytes };
 }
 
-export const iconLink = ({ icon: { path, type } }: Brand): Html =>
-  html`<link rel="icon" type="${type}" href="${path}">`;
+export const iconLink = ({ icon }: Brand): Html => html`<link rel="icon" type="${icon.type}" href="${icon.path}">`;
 
 /** The links that belong at the foot of every page for people; absent without any. */
 export function dutyNav({ links }: Brand, classes: { readonly list: string; readonly link: string }): Html | undefined {

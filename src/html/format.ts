@@ -40,3 +40,5 @@ export function fileSize(bytes: number): string {
   }
   return `${size.toLocaleString('nl-NL', { maximumFractionDigits: unit > 1 && size < 10 ? 1 : 0 })}\u00a0${units[unit]}`;
 }
+
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -7,8 +7,9 @@ import { acceptedTypes } from '../../plugins/headers.ts';
 import { PAGES_POLICY } from '../../plugins/pages.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import type { Brand } from '../brand.ts';
+import { capital } from '../format.ts';
 import { buildStylesheet, type Stylesheet, serveStylesheet } from '../mount.ts';
-import { heading, link, renderPage, type Site } from '../page.ts';
+import { heading, link, renderPage } from '../page.ts';
 
 const MAX_AGE_SECONDS = 60;
 const ICON_SECONDS = 86_400;
@@ -40,7 +41,14 @@ export function rootRoutes(app: FastifyInstance, brand: Brand): void {
       .type('text/plain; charset=utf-8')
       .send(['User-agent: *', 'Allow: /', '', ...maps.map((map) => `Sitemap: ${map}`), ''].join('\n'));
   });
-  servePictures(app, brand);
+  for (const { path, type, bytes } of [brand.icon, brand.logo].filter((picture) => picture !== undefined))
+    app.get(path, { config: { public: true } }, (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(bytes),
+    );
+  // Browsers look here when they were given something other than a page.
+  app.get('/favicon.ico', { config: { public: true } }, (_request, reply) =>
+    reply.header('cache-control', `public, max-age=${ICON_SECONDS}`).type(brand.icon.type).send(brand.icon.bytes),
+  );
   app.addHook('onReady', async () => {
     const isLacking = !settings.html.links.has('toegankelijkheid') && app.frontEntries.length > 0;
     if (isLacking && settings.server.environment === 'production')
@@ -48,24 +56,12 @@ export function rootRoutes(app: FastifyInstance, brand: Brand): void {
   });
 }
 
-function servePictures(app: FastifyInstance, { icon, logo }: Brand): void {
-  for (const { path, type, bytes } of [icon, ...(logo === undefined ? [] : [logo])]) {
-    app.get(path, { config: { public: true } }, (_request, reply) =>
-      reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(bytes),
-    );
-  }
-  // Browsers look here when they were given something other than a page.
-  app.get('/favicon.ico', { config: { public: true } }, (_request, reply) =>
-    reply.header('cache-control', `public, max-age=${ICON_SECONDS}`).type(icon.type).send(icon.bytes),
-  );
-}
-
-function rootPage(app: FastifyInstance, brand: Brand, stylesheet: string): string {
-  const { frontEntries, interfaces, publicBaseUrl } = app;
-  const site: Site = {
-    ...{ brand, stylesheet, name: 'Openbare gegevens', home: '/', footer: html`` },
-    menu: [],
-  };
+function rootPage(
+  { frontEntries, interfaces, publicBaseUrl }: FastifyInstance,
+  brand: Brand,
+  stylesheet: string,
+): string {
+  const site = { brand, stylesheet, name: 'Openbare gegevens', home: '/', footer: html``, menu: [] };
   const list = (title: string, entries: readonly FrontEntry[]): HtmlValue =>
     entries.length > 0 && [
       heading(2, title),
@@ -75,17 +71,14 @@ function rootPage(app: FastifyInstance, brand: Brand, stylesheet: string): strin
     return { href: `${prefix}/docs`, title: info.title, text: info.summary ?? info.version };
   });
   const title = brand.organisation ?? site.name;
+  const description = 'Wat u op dit adres vindt.';
   return renderPage(site, {
-    title,
-    description: 'Wat u op dit adres vindt.',
-    canonical: `${publicBaseUrl()}/`,
+    ...{ title, description, canonical: `${publicBaseUrl()}/` },
     body: [
       heading(1, title),
-      html`<p class="kv-lead">Wat u op dit adres vindt.</p>`,
+      html`<p class="kv-lead">${description}</p>`,
       list('Om te bekijken', frontEntries),
       list('Voor programmeurs', described),
     ],
   });
 }
-
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -11,61 +11,59 @@ export const WATCH_MS = 3000;
 /** A check that takes longer (milliseconds) counts as failed, because its caller has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;
 
-interface Condition extends ReadinessResult {
+export interface Condition {
   readonly name: string;
   readonly runbook: string;
-}
-
-export interface DatedCondition extends Condition {
+  readonly ok: boolean;
+  readonly detail: string | undefined;
+  readonly warning: string | undefined;
   readonly state: 'well' | 'warning' | 'failed';
   /** When a check first reported it, at most `WATCH_MS` and its time-out after it began. */
   readonly since: Date;
 }
 
-export interface Conditions {
-  run(): Promise<readonly DatedCondition[]>;
-  /** The result of the last run; undefined before the first has ended. */
-  seen(): { readonly found: readonly DatedCondition[]; readonly at: Date } | undefined;
-}
+/** The paragraph of the runbook for conditions without one of their own. */
+const OTHER_CONDITIONS = 'other-conditions';
 
-export function createConditions(checks: () => readonly ReadinessCheck[], clock: Clock): Conditions {
-  const states = new Map<string, Pick<DatedCondition, 'state' | 'since'>>();
+export type Conditions = ReturnType<typeof createConditions>;
+
+export function createConditions(checks: () => readonly ReadinessCheck[], clock: Clock) {
+  const states = new Map<string, Pick<Condition, 'state' | 'since'>>();
   /** Checks that have not ended: a hanging database gets no second query. */
   const checking = shareRuns(async (check: ReadinessCheck) => await check.check());
-  let last: ReturnType<Conditions['seen']>;
+  let last: { readonly found: readonly Condition[]; readonly at: Date } | undefined;
 
-  const runCheck = async (check: ReadinessCheck): Promise<Condition> => {
+  const runCheck = async (check: ReadinessCheck) => {
     const { name, vital = true, runbook = OTHER_CONDITIONS } = check;
     const { ok, detail, warning } = await resultOf(checking.run(check));
-    if (!ok && !vital) return { name, runbook, ok: true, ...(detail === undefined ? {} : { warning: detail }) };
-    return {
-      ...{ name, runbook, ok },
-      ...(detail === undefined ? {} : { detail }),
-      ...(warning === undefined ? {} : { warning }),
-    };
+    // One that is not vital only warns.
+    return ok || vital
+      ? { name, runbook, ok, detail, warning }
+      : { name, runbook, ok: true, detail: undefined, warning: detail };
   };
 
-  const rounds = shareRuns(async (): Promise<readonly DatedCondition[]> => {
-    const conditions = await Promise.all(checks().map(runCheck));
+  const rounds = shareRuns(async (): Promise<readonly Condition[]> => {
+    const results = await Promise.all(checks().map(runCheck));
     const at = clock.now();
-    const found = conditions.map((condition) => {
-      const state = stateOf(condition);
-      const known = states.get(condition.name);
+    const found = results.map((result) => {
+      const state = stateOf(result);
+      const known = states.get(result.name);
       const dated = known?.state === state ? known : { state, since: at };
-      states.set(condition.name, dated);
-      return { ...condition, ...dated };
+      states.set(result.name, dated);
+      return { ...result, ...dated };
     });
     last = { found, at };
     return found;
   });
 
-  return { run: rounds.run, seen: () => last };
+  return {
+    run: rounds.run,
+    /** The result of the last run; undefined before the first has ended. */
+    seen: () => last,
+  };
 }
 
-/** The paragraph of the runbook for conditions without one of their own. */
-const OTHER_CONDITIONS = 'other-conditions';
-
-function stateOf({ ok, warning }: Condition): DatedCondition['state'] {
+function stateOf({ ok, warning }: Pick<Condition, 'ok' | 'warning'>): Condition['state'] {
   if (!ok) return 'failed';
   return warning === undefined ? 'well' : 'warning';
 }

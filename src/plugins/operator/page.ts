@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { OperatorCell, OperatorSection } from '../../lib/operations.ts';
 import { type Html, type HtmlValue, html, trusted } from '../../lib/template.ts';
 import type { Clock } from '../../lib/time.ts';
-import { type Conditions, createSectionReader, type DatedCondition, type SeenSection } from './conditions.ts';
+import { type Condition, type Conditions, createSectionReader, type SeenSection } from './conditions.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
 
 /** Seconds after which a browser reads the page again. */
@@ -48,14 +48,12 @@ interface OperatorPageOptions {
   readonly isStopping: () => boolean;
 }
 
-/** Serves the page at `/`. */
+/** Serves the page at `/`, and the runbook. */
 export function operatorPage(app: FastifyInstance, options: OperatorPageOptions): void {
-  const { conditions, samples, sections, clock, isStopping } = options;
-  runbookPage(app, OPERATOR_HEADERS, STYLE);
+  const { conditions, samples, sections, clock } = options;
   const readSection = createSectionReader(clock);
-  const readSections = (): Promise<SeenSection[]> => {
-    return Promise.all(sections.map((section) => readSection(section, PATIENCE_MS)));
-  };
+  const readSections = (): Promise<SeenSection[]> =>
+    Promise.all(sections.map((section) => readSection(section, PATIENCE_MS)));
   const reading = setInterval(() => void readSections(), SECTIONS_MS).unref();
   app.addHook('onClose', async () => clearInterval(reading));
   app.get('/', async (_request, reply) => {
@@ -68,54 +66,57 @@ export function operatorPage(app: FastifyInstance, options: OperatorPageOptions)
     return reply
       .headers({ ...OPERATOR_HEADERS, refresh: String(REFRESH_SECONDS) })
       .type('text/html; charset=utf-8')
-      .send(render({ seen: conditions.seen(), parts, samples, isStopping: isStopping(), now: clock.now() }));
+      .send(render(options, parts));
   });
+  app.get(RUNBOOK, async (_request, reply) =>
+    reply
+      .headers(OPERATOR_HEADERS)
+      .type('text/html; charset=utf-8')
+      .send(runbook(await readFile(RUNBOOK_FILE, 'utf8'))),
+  );
 }
 
-interface View {
-  readonly seen: ReturnType<Conditions['seen']>;
-  readonly parts: readonly SeenSection[];
-  readonly samples: Samples;
-  readonly isStopping: boolean;
-  readonly now: Date;
-}
-
-function render({ seen, parts, samples, isStopping, now }: View): string {
-  const found = seen?.found ?? [];
-  const failed = found.filter(({ state }) => state === 'failed').length;
-  const warnings = found.filter(({ state }) => state === 'warning').length;
-  const worst = isStopping || failed > 0 ? 'failed' : warnings > 0 || seen === undefined ? 'warning' : 'well';
-  const verdict = isStopping
-    ? 'Stopping: no new work.'
-    : failed > 0
-      ? `Not ready: ${failed} of ${found.length} conditions failed.`
-      : warnings > 0
-        ? `Ready, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
-        : seen === undefined
-          ? 'The conditions have not been checked yet.'
-          : 'All is well.';
+function document(title: string, body: Html): string {
   return html`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${verdict} - Koppelvlak</title><style>${trusted(STYLE)}</style></head>
-<body><main><h1>Koppelvlak</h1>
-<p class="verdict ${worst}"><strong>${verdict}</strong> As seen at ${moment(seen?.at ?? now)}; this page refreshes every ${REFRESH_SECONDS} seconds.</p>
-<h2>Conditions</h2>
-${table(['condition', 'state', 'what', 'since'], sorted(found).map(conditionRow))}
-${expiries(samples, now)}
-${parts.map(renderPart)}
-<h2>The last hour</h2>
-<ul class="charts">${samples.series().map(chart)}</ul>
+<title>${title} - Koppelvlak</title><style>${trusted(STYLE)}</style></head>
+<body><main>${body}
 </main></body></html>
 `.markup;
 }
 
-const ORDER = { failed: 0, warning: 1, well: 2 } as const;
-
-function sorted(found: readonly DatedCondition[]): DatedCondition[] {
-  return [...found].sort((a, b) => ORDER[a.state] - ORDER[b.state]);
+function render(
+  { conditions, samples, isStopping, clock }: OperatorPageOptions,
+  parts: readonly SeenSection[],
+): string {
+  const seen = conditions.seen();
+  const now = clock.now();
+  const [failed = [], warned = [], well = []] = (['failed', 'warning', 'well'] as const).map((wanted) =>
+    seen?.found.filter(({ state }) => state === wanted),
+  );
+  const found = [...failed, ...warned, ...well];
+  const verdict = (): readonly [state: Condition['state'], text: string] => {
+    if (isStopping()) return ['failed', 'Stopping: no new work.'];
+    if (failed.length > 0) return ['failed', `Not ready: ${failed.length} of ${found.length} conditions failed.`];
+    if (warned.length > 0)
+      return ['warning', `Ready, with ${warned.length} ${warned.length === 1 ? 'warning' : 'warnings'}.`];
+    return seen === undefined ? ['warning', 'The conditions have not been checked yet.'] : ['well', 'All is well.'];
+  };
+  const [state, text] = verdict();
+  return document(
+    text,
+    html`<h1>Koppelvlak</h1>
+<p class="verdict ${state}"><strong>${text}</strong> As seen at ${moment(seen?.at ?? now)}; this page refreshes every ${REFRESH_SECONDS} seconds.</p>
+<h2>Conditions</h2>
+${table(['condition', 'state', 'what', 'since'], found.map(conditionRow))}
+${expiries(samples, now)}
+${parts.map(renderPart)}
+<h2>The last hour</h2>
+<ul class="charts">${samples.series().map(chart)}</ul>`,
+  );
 }
 
-function conditionRow({ name, state, detail, warning, since, runbook }: DatedCondition): Cell[] {
+function conditionRow({ name, state, detail, warning, since, runbook }: Condition): Cell[] {
   return [
     html`<a href="${RUNBOOK}#${runbook}">${name}</a>`,
     html`<span class="state ${state}">${state}</span>`,
@@ -187,27 +188,18 @@ function rounded(value: number): string {
 
 /** The runbook is served beside the page that links to it: at night the network that has the documents may be down. */
 const RUNBOOK = '/runbook';
-const FILE = new URL('../../../docs/runbook.md', import.meta.url);
+const RUNBOOK_FILE = new URL('../../../docs/runbook.md', import.meta.url);
 
-/** Serves the headings and text of the runbook; links within it work. @param headers of the answer */
-function runbookPage(app: FastifyInstance, headers: Readonly<Record<string, string>>, style: string): void {
-  app.get(RUNBOOK, async (_request, reply) => {
-    const [before = '', ...sections] = (await readFile(FILE, 'utf8')).split(/^(?=#{2,3} )/m);
-    return reply
-      .headers(headers)
-      .type('text/html; charset=utf-8')
-      .send(
-        html`<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Runbook - Koppelvlak</title><style>${trusted(style)}</style></head>
-<body><main><h1>Runbook</h1>
+/** The headings and text of the runbook; links within it work. */
+function runbook(markdown: string): string {
+  const [before = '', ...sections] = markdown.split(/^(?=#{2,3} )/m);
+  return document(
+    'Runbook',
+    html`<h1>Runbook</h1>
 <p><a href="/">To the operator’s page</a></p>
 <div class="text">${linked(before.replace(/^# .*\n/, '').trim())}</div>
-${sections.map(section)}
-</main></body></html>
-`.markup,
-      );
-  });
+${sections.map(section)}`,
+  );
 }
 
 function section(text: string): Html {

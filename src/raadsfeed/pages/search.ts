@@ -13,9 +13,8 @@ import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { byName, HOME, type PagesContext, pagePath, trail, typeOf, withQuery } from './context.ts';
 import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
 import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
-import { type KindQuery, readKind } from './search/kinds.ts';
 import type { Item } from './search/lists.ts';
-import { MOST_TERMS, QUERY_LENGTH, readQuery } from './search/query.ts';
+import { type KindQuery, MOST_TERMS, QUERY_LENGTH, readKind, readQuery } from './search/query.ts';
 import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
 
 const SEARCH_MS = 3000;

@@ -1,21 +1,17 @@
 /** The actions by organisation and activity: a line for each entry that opens, its retention period, and whom to ask, object or complain to. */
 
-import { dayAndTime } from '../../html/format.ts';
+import { capital, dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, paragraph } from '../../html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl } from '../../lib/template.ts';
+import { isDuration } from '../../lib/time.ts';
 import { READING } from '../logged-read.ts';
 import type { Entry, Explanation, Group } from './read-overview.ts';
 import { OVERVIEW, type Settings } from './site.ts';
-import { keptFor, termsOf } from './terms.ts';
 
-interface Manner {
-  readonly open: boolean;
-}
-
-/** @param groups of one organisation together */
-export function organisationSections(groups: readonly Group[], settings: Settings, manner: Manner): HtmlValue {
+/** @param groups of one organisation together @param isOpen whether the entries are unfolded */
+export function organisationSections(groups: readonly Group[], settings: Settings, isOpen: boolean): HtmlValue {
   const byOrganisation = Map.groupBy(groups, ({ organisatie }) => organisatie);
-  return [...byOrganisation].map(([name, theirs]) => organisationSection(name, theirs, settings, manner));
+  return [...byOrganisation].map(([name, theirs]) => organisationSection(name, theirs, settings, isOpen));
 }
 
 /** The actions of one organisation, if any, and whom to ask about them. */
@@ -23,13 +19,13 @@ export function organisationSection(
   name: string | null,
   groups: readonly Group[],
   settings: Settings,
-  manner: Manner,
+  isOpen: boolean,
 ): HtmlValue {
   return [
     heading(2, name === null ? 'Andere verwerkingen' : capital(name)),
     name === null &&
       paragraph(`Bij deze regels staat niet welke organisatie het deed. Vraag het aan ${settings.organisation}.`),
-    groups.map((group) => groupSection(group, settings, manner)),
+    groups.map((group) => groupSection(group, settings, isOpen)),
     objection(settings, name ?? settings.organisation),
   ];
 }
@@ -61,35 +57,32 @@ ${paragraph([
 </section>`;
 }
 
-function groupSection(group: Group, settings: Settings, manner: Manner): Html {
+function groupSection(group: Group, settings: Settings, isOpen: boolean): Html {
   const { activiteit, verwerkingsactiviteitId } = group;
-  const terms = termsOf(group, settings.maxRetention);
+  // Those of all entries, each once, the newest first.
+  const terms = [...new Set(group.acties.map((entry) => keptFor(entry, group, settings.maxRetention)))];
+  const kept = [
+    'Hoe lang wij dit bewaren',
+    terms.length > 1 ? `Dat verschilt: ${terms.join(', of ')}` : terms[0],
+  ] as const;
   const onlyThis = verwerkingsactiviteitId === null ? undefined : `${OVERVIEW}?activiteit=${verwerkingsactiviteitId}`;
   return html`<section class="kv-inspection">
 ${heading(3, capital(activiteit?.naam ?? sharedName(group) ?? 'Verwerkingen zonder uitleg'))}
 ${
   activiteit === null
-    ? [unexplained(group), facts([kept(terms)])]
+    ? [unexplained(group), facts([kept])]
     : facts([
         ['Waarvoor', activiteit.doel],
         ['Waarom dat mag', legalGround(activiteit)],
         ['Verantwoordelijk', activiteit.verantwoordelijkeOrganisatie],
         ['Waar de gegevens vandaan komen', activiteit.herkomst],
         ['Wie ze kunnen krijgen', activiteit.afnemendeCategorieOntvangers.join(', ')],
-        kept(terms),
+        kept,
       ])
 }
-${entryList(group.acties, settings, manner, terms.length > 1 ? group : undefined)}
+${entryList(group.acties, settings, isOpen, terms.length > 1 ? group : undefined)}
 ${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, activiteit === null ? 'Toon alleen deze regels' : `Toon alleen: ${activiteit.naam}`)}</p>`}
 </section>`;
-}
-
-function kept(terms: readonly string[]): readonly [string, string] {
-  return ['Hoe lang wij dit bewaren', terms.length > 1 ? `Dat verschilt: ${terms.join(', of ')}` : (terms[0] ?? '')];
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** The six legal grounds of the GDPR (article 6), as a citizen would say them. */
@@ -132,15 +125,15 @@ function nameOf({ actieNaam, handelingNaam }: Entry): string {
 }
 
 /** @param group has the retention period of each entry, where that differs within it */
-export function entryList(entries: readonly Entry[], { maxRetention }: Settings, manner: Manner, group?: Group): Html {
+export function entryList(entries: readonly Entry[], { maxRetention }: Settings, isOpen: boolean, group?: Group): Html {
   const keptOf = (entry: Entry): string | undefined => group && keptFor(entry, group, maxRetention);
-  return html`<ul class="kv-entries">${entries.map((entry) => entryItem(entry, keptOf(entry), manner))}</ul>`;
+  return html`<ul class="kv-entries">${entries.map((entry) => entryItem(entry, keptOf(entry), isOpen))}</ul>`;
 }
 
 /** @param kept the retention period, where that differs within the group */
-function entryItem(entry: Entry, kept: string | undefined, { open }: Manner): Html {
+function entryItem(entry: Entry, kept: string | undefined, isOpen: boolean): Html {
   const at = new Date(entry.tijdstip);
-  return html`<li><details class="kv-entry"${open && html` open`}>
+  return html`<li><details class="kv-entry"${isOpen && html` open`}>
 <summary><span class="kv-entry__title">${nameOf(entry)}</span> <time datetime="${at.toISOString()}">${dayAndTime(at)}</time></summary>
 ${facts([
   ['Stap', entry.handelingNaam],
@@ -153,4 +146,37 @@ ${facts([
   ['Bewijs', entry.bewijs !== undefined && link(entry.bewijs, 'Bewijs dat dit niet is veranderd')],
 ])}
 </details></li>`;
+}
+
+/** One, and more than one; `M` is a month, and after the `T` a minute. */
+const UNITS: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  Y: ['jaar', 'jaar'],
+  M: ['maand', 'maanden'],
+  W: ['week', 'weken'],
+  D: ['dag', 'dagen'],
+  H: ['uur', 'uur'],
+  TM: ['minuut', 'minuten'],
+  S: ['seconde', 'seconden'],
+};
+
+/** `P1Y6M` as `1 jaar en 6 maanden`. @param duration of ISO 8601 */
+export function durationInWords(duration: string): string {
+  const behindT = duration.replace(/T.*/, (time) => time.replace('M', 'TM'));
+  const parts = [...behindT.matchAll(/(\d+)([YWDHS]|T?M)/g)].flatMap(([, digits, unit = '']) => {
+    const [one, more] = UNITS[unit] ?? [];
+    const amount = Number(digits);
+    return amount === 0 ? [] : [`${amount} ${amount === 1 ? one : more}`];
+  });
+  return new Intl.ListFormat('nl').format(parts);
+}
+
+/**
+ * The retention period of an entry: its own term, else that of its activity, else that of the service; as text when the register has text.
+ * @param longest the term of the service
+ */
+export function keptFor(entry: Entry, { activiteit }: Group, longest: string | undefined): string {
+  const ofRegister = activiteit?.bewaartermijn ?? undefined;
+  const term = entry.bewaartermijn ?? (ofRegister !== undefined && isDuration(ofRegister) ? ofRegister : longest);
+  if (term !== undefined) return durationInWords(term);
+  return ofRegister ?? 'Daar is geen termijn voor';
 }

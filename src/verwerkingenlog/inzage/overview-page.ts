@@ -1,6 +1,6 @@
 /** The page with the actions on a citizen's data, in plain words. */
 
-import { dayAndTime, count as number } from '../../html/format.ts';
+import { capital, dayAndTime, count as number } from '../../html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { UUID } from '../../lib/patterns.ts';
 import { type Html, type HtmlValue, html } from '../../lib/template.ts';
@@ -83,8 +83,8 @@ function content({ settings, asked, overview }: OverviewPage & { readonly overvi
     found(overview, asked),
     years(overview, asked),
     overview.groups.length === 0
-      ? organisationSection(settings.organisation, [], settings, { open: false })
-      : organisationSections(overview.groups, settings, { open: asked.all }),
+      ? organisationSection(settings.organisation, [], settings, false)
+      : organisationSections(overview.groups, settings, asked.all),
     readingsOfLog(overview, settings, asked),
     pager(overview),
     saveSection(asked),
@@ -107,7 +107,7 @@ function found({ count, groups, readings, period }: Overview, { activity }: Aske
   const when = [periodInWords(period), activity === undefined ? undefined : 'voor dit doel'].filter(Boolean).join(' ');
   if (count === 0) return paragraph(`Er staat niets over u${when === '' ? '' : ` ${when}`}.`);
   const total = `${count >= MAX_COUNT ? 'meer dan ' : ''}${number(count)} keer`;
-  const begin = when === '' ? 'Wij schreven' : `${when.slice(0, 1).toUpperCase()}${when.slice(1)} schreven wij`;
+  const begin = when === '' ? 'Wij schreven' : `${capital(when)} schreven wij`;
   const part = shown === count ? '' : ` Op deze pagina ziet u er ${number(shown)}.`;
   return paragraph(
     `${begin} ${total} op dat er iets met uw gegevens is gedaan.${part} Het nieuwste staat bovenaan. Open een regel om meer te zien.`,
@@ -148,7 +148,7 @@ function readingsOfLog({ looks, readings }: Overview, settings: Settings, { all,
   const summary = others > 0 ? `${number(own.length + others)} keer ingezien door ${by}` : ownText;
   return html`<details class="kv-entry kv-looks"><summary>${summary}</summary>
 ${others > 0 && paragraph(`Een organisatie bekeek ${number(others)} keer wat er met uw gegevens is gedaan.${readings.length < others ? ` Op deze pagina ziet u er ${number(readings.length)}.` : ''}`)}
-${readings.length > 0 && entryList(readings, settings, { open: all })}
+${readings.length > 0 && entryList(readings, settings, all)}
 ${others > 0 && ownText !== undefined && paragraph(`${ownText}.`)}
 ${own.length > 0 && ownLooks(own)}</details>`;
 }

@@ -4,8 +4,7 @@ import { OIN } from '../../lib/patterns.ts';
 import { dayAfter, dutchDay, toUtc, withOffset } from '../../lib/time.ts';
 import { requestClosedSignal } from '../../plugins/connections.ts';
 import { traceOf } from '../../plugins/headers.ts';
-import type { Versie } from '../domain/verwerkingsactie.ts';
-import { isBsnKind, isSamePerson } from '../domain/verwerkingsactie.ts';
+import { isBsnKind, isSamePerson, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import type { Reader } from '../logged-read.ts';
 import { hashesOf, preparePersonPage } from '../routes/person-page.ts';
@@ -34,61 +33,18 @@ export interface Selection extends Period {
   readonly limit: number;
 }
 
-/** An action as the citizen sees it, on the page and in the download; unknown members are `null`. */
-export interface Entry {
-  readonly actieId: string;
-  readonly tijdstip: string;
-  readonly actieNaam: string | null;
-  readonly handelingNaam: string | null;
-  readonly verwerkingNaam: string | null;
-  readonly uitvoerder: string | null;
-  readonly ontvanger: string | null;
-  readonly rol: readonly string[];
-  readonly soortenGegevens: readonly string[];
-  readonly bewaartermijn: string | null;
-  readonly bewijs?: string;
-}
-
-export interface Explanation
-  extends Pick<
-    Activiteit,
-    | 'naam'
-    | 'doel'
-    | 'grondslag'
-    | 'toelichtingGrondslag'
-    | 'bewaartermijn'
-    | 'herkomst'
-    | 'afnemendeCategorieOntvangers'
-  > {
-  /** By name, where that is known. */
-  readonly verantwoordelijkeOrganisatie: string;
-}
+export type Overview = Awaited<ReturnType<typeof readOverview>>;
+export type Entry = ReturnType<typeof entryOf>;
+export type Explanation = ReturnType<typeof explain>;
 
 export interface Group {
   /** By name, else by number; `null` when neither the entries nor the activity name it. */
   readonly organisatie: string | null;
   readonly verwerkingsactiviteitId: string | null;
   readonly verwerkingsactiviteitUrl: string | null;
-  /** Absent when the activity is not in the register, or confidential. */
+  /** `null` when the activity is not in the register, or confidential. */
   readonly activiteit: Explanation | null;
-  readonly acties: readonly Entry[];
-}
-
-export interface Overview {
-  readonly period: Period;
-  /** Years with entries, newest first. */
-  readonly years: readonly string[];
-  /** Whether there may be earlier years than these. */
-  readonly isCut: boolean;
-  /** Readings of the log in that period, newest first. The citizen's own are shown nowhere else. */
-  readonly looks: readonly Look[];
-  /** Readings by others on this page, which are in no group. */
-  readonly readings: readonly Entry[];
-  readonly count: number;
-  /** Addresses within the pages. */
-  readonly next: string | null;
-  readonly previous: string | null;
-  readonly groups: readonly Group[];
+  readonly acties: Entry[];
 }
 
 /** Only actions that are not and never were confidential, as the API shows with `read:restricted`. */
@@ -109,19 +65,14 @@ export async function readOverview(
   { request, reply, address }: { request: FastifyRequest; reply: FastifyReply; address: string },
   { bsn }: Session,
   selection: Selection,
-  options: OverviewOptions,
-): Promise<Overview> {
+  { settings, proofAddress }: OverviewOptions,
+) {
   const person = { soortObjectId: 'BSN', objectId: bsn };
   const { actieLog, database, verwerkingenlog } = request.server;
-  const { keys } = actieLog;
-  const filter = {
-    hashes: hashesOf(person, keys),
-    categorieen: SHOWN,
-    per: 'actie',
-  } as const;
+  const visible = { categorieen: SHOWN, per: 'actie' } as const;
   const reader = readerOf(request, reply, OWN_LOOK);
   const { page, period, timeline } = await verwerkingenlog.loggedRead(reader, async (db) => {
-    const timeline = await readTimeline(db, filter);
+    const timeline = await readTimeline(db, { ...visible, hashes: hashesOf(person, actieLog.keys) });
     const period = periodOf(selection, timeline);
     const without = timeline.looks.filter(({ isOwn }) => isOwn).map(({ actieId }) => actieId);
     const query = {
@@ -132,27 +83,29 @@ export async function readOverview(
       verwerkingsactiviteitId: selection.activity,
       cursor: selection.cursor,
     };
-    const shown = { categorieen: SHOWN, address, per: 'actie', without } as const;
-    const { result, ...reading } = await preparePersonPage(request, query, shown)(db);
+    const { result, ...reading } = await preparePersonPage(request, query, { ...visible, address, without })(db);
     const whole = Promise.resolve(result).then((page) => ({ page, period, timeline }));
     return { ...reading, result: whole };
   });
-  const { count } = page;
   const looked = new Set(timeline.looks.map(({ actieId }) => actieId));
   const versies = page.versies.filter(({ actieId }) => !looked.has(actieId));
-  const readings = page.versies.filter(({ actieId }) => looked.has(actieId));
   const ids = new Set(versies.flatMap(({ verwerkingsactiviteitId: id }) => (id === null ? [] : [id])));
   const register = await readActiviteiten(database.logPool, [...ids]);
+  const nameOf = namer(settings);
+  const toEntry = (versie: Versie) => entryOf(versie, bsn, nameOf, proofAddress);
   return {
     period,
+    /** Years with entries, newest first; there may be earlier ones if `isCut`. */
     years: [...new Set(timeline.moments.map(yearOf))],
     isCut: timeline.isCut,
+    /** Readings of the log in that period, newest first. The citizen's own are shown nowhere else. */
     looks: timeline.looks.filter(isWithin(period)),
-    count,
+    count: page.count,
     next: within(period, page.next),
     previous: within(period, page.previous),
-    groups: groupsOf(versies, register, bsn, options),
-    readings: readings.map((versie) => entryOf(versie, bsn, namer(options.settings), options.proofAddress)),
+    groups: groupsOf(versies, register, nameOf, toEntry),
+    /** Readings by others on this page, which are in no group. */
+    readings: page.versies.filter(({ actieId }) => looked.has(actieId)).map(toEntry),
   };
 }
 
@@ -190,20 +143,20 @@ function within({ from, to }: Period, address: string | null): string | null {
 function groupsOf(
   versies: readonly Versie[],
   register: ReadonlyMap<string, Activiteit>,
-  bsn: string,
-  { settings, proofAddress }: OverviewOptions,
+  nameOf: NameOf,
+  toEntry: (versie: Versie) => Entry,
 ): Group[] {
-  const nameOf = namer(settings);
-  const groups = new Map<string, Group & { readonly acties: Entry[] }>();
+  const groups = new Map<string, Group>();
   for (const versie of versies) {
     const { uitvoerder, verwerkingsactiviteitId, verwerkingsactiviteitUrl } = versie;
-    const activiteit = explanationOf(register.get(verwerkingsactiviteitId ?? ''), nameOf) ?? null;
+    const known = register.get(verwerkingsactiviteitId ?? '');
+    const activiteit = known?.vertrouwelijkheid === 'normaal' ? explain(known, nameOf) : null;
     const organisatie = uitvoerder === null ? (activiteit?.verantwoordelijkeOrganisatie ?? null) : nameOf(uitvoerder);
     const key = JSON.stringify([organisatie, verwerkingsactiviteitId ?? verwerkingsactiviteitUrl]);
     const shared = { organisatie, verwerkingsactiviteitId, verwerkingsactiviteitUrl, activiteit };
     const group = groups.get(key) ?? { ...shared, acties: [] };
     groups.set(key, group);
-    group.acties.push(entryOf(versie, bsn, nameOf, proofAddress));
+    group.acties.push(toEntry(versie));
   }
   // An organisation's activities are listed together, organisations with the newest first; those without a name come last.
   const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
@@ -222,9 +175,7 @@ function namer({ organisation, organisationNames }: Settings): NameOf {
   return (oin) => (oin === UNNAMED ? organisation : (organisationNames.get(oin) ?? `organisatie met nummer ${oin}`));
 }
 
-/** A confidential activity is explained like one that is not in the register. */
-function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Explanation | undefined {
-  if (activiteit === undefined || activiteit.vertrouwelijkheid !== 'normaal') return undefined;
+function explain(activiteit: Activiteit, nameOf: NameOf) {
   const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit;
   const { toelichtingGrondslag, bewaartermijn, herkomst, afnemendeCategorieOntvangers } = activiteit;
   return {
@@ -233,21 +184,19 @@ function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Expl
   };
 }
 
-function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewOptions['proofAddress']): Entry {
-  const { actieId, objecten } = versie;
+/** An action as the citizen sees it, on the page and in the download; unknown members are `null`. */
+function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewOptions['proofAddress']) {
+  const { actieId, actieNaam, handelingNaam, verwerkingNaam, uitvoerder, objecten, bewaartermijn } = versie;
   // A proof covers all that the log shows of an action, including the number of another person.
   const bewijs = namesAnother(versie, bsn) ? undefined : proofAddress?.(actieId);
   return {
     actieId,
     tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
-    actieNaam: versie.actieNaam,
-    handelingNaam: versie.handelingNaam,
-    verwerkingNaam: versie.verwerkingNaam,
-    uitvoerder: versie.uitvoerder,
+    ...{ actieNaam, handelingNaam, verwerkingNaam, uitvoerder },
     ontvanger: recipientOf(versie, bsn, nameOf),
     rol: distinct(objecten.map(({ betrokkenheid }) => betrokkenheid)),
     soortenGegevens: distinct(objecten.flatMap(({ soortenGegevens }) => soortenGegevens ?? [])),
-    bewaartermijn: versie.bewaartermijn,
+    bewaartermijn,
     ...(bewijs === undefined ? {} : { bewijs }),
   };
 }

@@ -17,11 +17,9 @@ import {
 import { bodyKey } from '../search/entry.ts';
 import { type Body, type Item, listBodies, listItems, listSitemap, listSitemaps } from '../search/lists.ts';
 import { readSearchAddress, runSearch, searchPath } from '../search.ts';
-import { ATOM_ENTRIES, atom } from './atom.ts';
-import { agendaTable, csv, itemsCsv, itemTable } from './csv.ts';
+import { agendaColumns, type Columns, type CsvList, createCsvSender, csv, itemColumns } from './csv.ts';
 import { icalendar } from './icalendar.ts';
-import { sitemap, sitemapIndex } from './sitemap.ts';
-import { type CsvList, createCsvSender } from './stream-csv.ts';
+import { ATOM_ENTRIES, atom, sitemap, sitemapIndex } from './xml.ts';
 
 /** Cache time in seconds: programs fetch these again and again. */
 const MAX_AGE_SECONDS = 60;
@@ -33,12 +31,6 @@ const CSV_ROWS = 5000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
 
-interface ExportPart {
-  readonly gremium: string | undefined;
-  /** Only what was recorded first before this number. */
-  readonly voor: number | undefined;
-}
-
 interface Export {
   readonly type: 'text/csv' | 'text/calendar' | 'application/atom+xml' | 'application/xml';
   readonly body: string;
@@ -46,13 +38,15 @@ interface Export {
   readonly link?: string | undefined;
 }
 
-const partOf = (query: PagesRequest['query']): ExportPart => ({
+/** `voor`: only what was recorded first before this number. */
+const partOf = (query: PagesRequest['query']) => ({
   gremium: bodyKey({ gremiumidentificatie: [query.gremium].flat()[0] }),
   voor: readNumber(query, 'voor', 1, undefined),
 });
 
 export function exportRoutes(app: FastifyInstance, context: PagesContext): void {
   const { pool, baseUrl, clock, responses } = context;
+  const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item)}`;
   const get = (path: string, handler: (request: PagesRequest) => Promise<Export>, usesIndex = true): void => {
     app.get(path, (request: PagesRequest, reply) =>
       // Without `state`: too large to cache.
@@ -60,27 +54,23 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
         records: EXPORT_RECORDS,
         read: async () => {
           if (usesIndex) await context.requireIndex();
-          const { type, body, filename, link } = await handler(request);
-          return { body, filename, link, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
+          const { type, ...answer } = await handler(request);
+          return { ...answer, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
         },
       }),
     );
   };
-  const getOf = (path: string, handler: (organisation: FeedOrganisation, part: ExportPart) => Promise<Export>): void =>
-    get(`/:organisatiecode/${path}`, async ({ params, query }) =>
-      handler(await findOrganisation(context, params.organisatiecode), partOf(query)),
-    );
-  const asCsv = (name: string, body: string): Export => ({ type: 'text/csv', filename: `${name}.csv`, body });
-  const addressOf = (item: Item): string => `${baseUrl()}${pagePath(item)}`;
 
   const organisationsCsv = async (): Promise<Export> => {
-    const rows = byName(await readOrganisations(pool)).map(
-      ({ organisatiecode, naam, laatstBijgewerkt, herkomstSoort }) => [
-        ...[organisatiecode, naam, laatstBijgewerkt?.toISOString(), herkomstSoort],
-        `${baseUrl()}${organisationPath(organisatiecode)}`,
-      ],
-    );
-    return asCsv('organisaties', csv(['code', 'naam', 'bijgewerkt', 'herkomst', 'pagina'], rows));
+    const columns: Columns<FeedOrganisation> = [
+      ['code', ({ organisatiecode }) => organisatiecode],
+      ['naam', ({ naam }) => naam],
+      ['bijgewerkt', ({ laatstBijgewerkt }) => laatstBijgewerkt?.toISOString()],
+      ['herkomst', ({ herkomstSoort }) => herkomstSoort],
+      ['pagina', ({ organisatiecode }) => `${baseUrl()}${organisationPath(organisatiecode)}`],
+    ];
+    const body = csv(columns, byName(await readOrganisations(pool)));
+    return { type: 'text/csv', filename: 'organisaties.csv', body };
   };
   get('/organisaties.csv', organisationsCsv, false);
 
@@ -91,7 +81,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     const { items, total, isMore } = await runSearch(context, address, await readOrganisations(pool), part);
     const next = `${baseUrl()}${searchPath(address, { pagina: pagina + 1 }, '.csv')}`;
     return {
-      ...asCsv('zoekresultaten', itemsCsv(items, addressOf)),
+      ...{ type: 'text/csv', filename: 'zoekresultaten.csv', body: csv(itemColumns(addressOf), items) },
       link: isMore || total > pagina * CSV_ROWS ? `<${next}>; rel="next"` : undefined,
     };
   });
@@ -114,15 +104,17 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     return { type: 'application/atom+xml', body };
   });
 
-  getOf('documenten.atom', async ({ organisatiecode, naam }, { gremium, voor }) => {
+  get('/:organisatiecode/documenten.atom', async ({ params, query }) => {
+    const { organisatiecode, naam } = await findOrganisation(context, params.organisatiecode);
+    const { gremium, voor } = partOf(query);
     const items = await listItems(pool, {
       ...{ organisatiecode, gremium, resourceType: 'Informatieobject', before: voor, order: 'stored' },
       limit: ATOM_ENTRIES + 1,
     });
+    const path = `${organisationPath(organisatiecode)}/documenten.atom`;
     const body = atom({
       title: `Nieuwe documenten van ${naam}`,
-      at: (before) =>
-        `${baseUrl()}${withQuery(`${organisationPath(organisatiecode)}/documenten.atom`, { gremium, voor: before })}`,
+      at: (before) => `${baseUrl()}${withQuery(path, { gremium, voor: before })}`,
       page: `${baseUrl()}${searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' })}`,
       authorOf: () => naam,
       ...{ addressOf, items, hasMore: items.length > ATOM_ENTRIES, before: voor, now: clock.now() },
@@ -130,19 +122,19 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     return { type: 'application/atom+xml', body };
   });
 
-  getOf('agenda.ics', async ({ organisatiecode, naam }, { gremium }) => {
+  get('/:organisatiecode/agenda.ics', async ({ params, query }) => {
+    const { organisatiecode, naam } = await findOrganisation(context, params.organisatiecode);
+    const { gremium } = partOf(query);
     const from = new Date(clock.now().getTime() - CALENDAR_DAYS * 86_400_000);
     const newest = await listItems(pool, {
-      ...{ organisatiecode, gremium, resourceType: 'Vergadering', from },
-      limit: CALENDAR_MEETINGS,
+      ...{ organisatiecode, gremium, resourceType: 'Vergadering', from, limit: CALENDAR_MEETINGS },
     });
     const meetings = newest.toReversed();
     const bodyName = gremium === undefined ? undefined : meetings[0]?.gremiumnaam;
     const body = icalendar({
       name: bodyName == null ? `Vergaderingen ${naam}` : `${bodyName}, ${naam}`,
       url: `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
-      baseUrl: baseUrl(),
-      meetings,
+      ...{ baseUrl: baseUrl(), meetings },
     });
     return { type: 'text/calendar', filename: `agenda-${organisatiecode}.ics`, body };
   });
@@ -164,34 +156,28 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     ['informatieobjecten.csv', 'Informatieobject', 'documenten'],
   ] as const) {
     getCsv<Item>(path, async (organisatiecode, { query }) => {
-      const { gremium } = partOf(query);
+      const filter = { organisatiecode, gremium: partOf(query).gremium, resourceType };
       return {
         name: `${name}-${organisatiecode}`,
-        table: itemTable(addressOf),
-        read: (limit, last) =>
-          listItems(pool, {
-            organisatiecode,
-            gremium,
-            resourceType,
-            before: last?.firstNumber,
-            order: 'stored',
-            limit,
-          }),
+        columns: itemColumns(addressOf),
+        read: (limit, last) => listItems(pool, { ...filter, before: last?.firstNumber, order: 'stored', limit }),
       };
     });
   }
 
   getCsv<Body>('gremia.csv', async (organisatiecode) => {
     const now = clock.now();
+    const path = organisationPath(organisatiecode);
     return {
       name: `commissies-${organisatiecode}`,
-      table: {
-        header: ['identificatie', 'naam', 'vergaderingen', 'laatste', 'volgende', 'pagina'],
-        row: ({ gremium, naam, vergaderingen, laatste, volgende }) => [
-          ...[gremium, naam, vergaderingen, laatste?.toISOString(), volgende?.toISOString()],
-          `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
-        ],
-      },
+      columns: [
+        ['identificatie', ({ gremium }) => gremium],
+        ['naam', ({ naam }) => naam],
+        ['vergaderingen', ({ vergaderingen }) => vergaderingen],
+        ['laatste', ({ laatste }) => laatste?.toISOString()],
+        ['volgende', ({ volgende }) => volgende?.toISOString()],
+        ['pagina', ({ gremium }) => `${baseUrl()}${withQuery(path, { gremium })}`],
+      ],
       read: (limit, _last, offset) => listBodies(pool, { organisatiecode, now }, { limit, offset }),
       // Whether a meeting is past or coming depends on the time.
       also: now.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length),
@@ -199,14 +185,13 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   });
 
   getCsv<Item>('vergaderingen/:bronidentificatie/agenda.csv', async (organisatiecode, { params }) => {
-    const { bronidentificatie: vergadering = '' } = params;
-    const items = { organisatiecode, vergadering, resourceType: 'Agendapunt' } as const;
-    const { isPlanned } = await readAgenda(pool, {
-      ...{ organisatiecode, resourceType: 'Vergadering', bronidentificatie: vergadering },
-    });
+    const { bronidentificatie = '' } = params;
+    const meeting = { organisatiecode, resourceType: 'Vergadering', bronidentificatie } as const;
+    const { isPlanned } = await readAgenda(pool, meeting);
+    const items = { organisatiecode, vergadering: bronidentificatie, resourceType: 'Agendapunt' } as const;
     return {
       name: 'agenda',
-      table: agendaTable(isPlanned),
+      columns: agendaColumns(isPlanned),
       read: (limit, _last, offset) => listItems(pool, { ...items, order: 'oldest', limit, offset }),
       isNeeded: true,
     };

@@ -4,28 +4,9 @@ import { cutText } from '../../../lib/cut-text.ts';
 import { type Resource, type ResourceType, readReference } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { DATE } from '../../../lib/time.ts';
-import { datesIn } from './dates.ts';
-import { fold } from './fold.ts';
+import { datesIn, fold } from './fold.ts';
 
-interface EntryReference extends Resource {
-  readonly resourceType: ResourceType;
-  readonly rol: string;
-}
-
-export interface Entry {
-  readonly titel: string;
-  /** ISO 8601. */
-  readonly datum: string | undefined;
-  readonly soort: string | undefined;
-  readonly vergadering: string | undefined;
-  readonly gremium: string | undefined;
-  readonly gremiumnaam: string | undefined;
-  /** The members that lists show; written as JSON, without those that are undefined. */
-  readonly summary: JsonObject;
-  /** Words in the form of the index: of its title, its other texts, and the name of its body. */
-  readonly words: readonly [string, string, string];
-  readonly references: readonly EntryReference[];
-}
+export type Entry = ReturnType<typeof toEntry>;
 
 /** Longest texts that the index keeps, in characters; the feed has the whole. */
 const TITLE = 500;
@@ -65,7 +46,7 @@ const SHOWN = [
 ];
 const FLAGS = ['indicatiehamerstuk', 'indicatiebehandeld', 'indicatiebesloten'];
 
-export function toEntry(resourceType: ResourceType, { organisatiecode }: Resource, data: JsonObject): Entry {
+export function toEntry(resourceType: ResourceType, { organisatiecode }: Resource, data: JsonObject) {
   const { title, unnamed, soort, about, text } = MEMBERS[resourceType];
   const body = resourceType === 'Vergadering' ? objectIn(data, 'georganiseerddoorgremium') : {};
   const gremiumnaam = textOf(body.gremiumnaam, NAME);
@@ -87,6 +68,7 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
     }[resourceType],
     gremium: bodyKey(body),
     gremiumnaam,
+    /** The members that lists show; written as JSON, without those that are undefined. */
     summary: {
       ...Object.fromEntries(SHOWN.map((name) => [name, textOf(data[name], NAME)])),
       ...Object.fromEntries(FLAGS.map((name) => [name, data[name] === true || undefined])),
@@ -95,13 +77,14 @@ export function toEntry(resourceType: ResourceType, { organisatiecode }: Resourc
       bestandsurl: addressOf(data.bestandsurl),
       omvang: Number.isSafeInteger(data.omvang) ? data.omvang : undefined,
     },
+    /** Words in the form of the index: of its title, its other texts, and the name of its body. */
     words: [wordsOf([data[title]]), wordsOf(values([...about, ...text])), wordsOf([gremiumnaam])],
     references,
   };
 }
 
-function referencesOf(resourceType: ResourceType, own: string, data: JsonObject): EntryReference[] {
-  const read = (resourceType: ResourceType, references: unknown, rol = ''): EntryReference[] =>
+function referencesOf(resourceType: ResourceType, own: string, data: JsonObject) {
+  const read = (resourceType: ResourceType, references: unknown, rol = '') =>
     (Array.isArray(references) ? references : []).flatMap((reference: unknown) => {
       const resource = readReference(reference, own);
       return resource === undefined ? [] : [{ ...resource, resourceType, rol }];

@@ -42,19 +42,21 @@ export interface ItemFilter {
  * to compare with
  */
 export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
-  const conditions: string[] = [];
-  const add = (value: unknown, condition: string): void => {
-    if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`);
-  };
-  add(filter.resourceType, 's.resource_type =');
-  add(filter.organisatiecode, 's.organisatiecode =');
-  add(filter.gremium, 's.gremium =');
-  add(filter.vergadering, 's.vergadering =');
-  add(filter.from, 's.datum >=');
-  add(filter.to, 's.datum <');
-  add(filter.before, 's.first_number <');
+  const conditions = CONDITIONS.flatMap(([name, condition]) =>
+    filter[name] === undefined ? [] : [`${condition} $${values.push(filter[name])}`],
+  );
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
+
+const CONDITIONS: readonly (readonly [keyof ItemFilter, string])[] = [
+  ['resourceType', 's.resource_type ='],
+  ['organisatiecode', 's.organisatiecode ='],
+  ['gremium', 's.gremium ='],
+  ['vergadering', 's.vergadering ='],
+  ['from', 's.datum >='],
+  ['to', 's.datum <'],
+  ['before', 's.first_number <'],
+];
 
 export const ORDERS = {
   newest: 's.datum desc nulls last, s.number desc',
@@ -93,11 +95,8 @@ const ENDS = {
 } as const;
 
 /** Documents by their day, the others in the order in which they are held. */
-const LINKED_ORDER = {
-  Vergadering: 's.datum asc nulls last, s.number',
-  Agendapunt: 's.datum asc nulls last, s.number',
-  Informatieobject: 's.datum desc nulls last, s.number',
-} as const;
+const linkedOrder = (of: ResourceType): string =>
+  `s.datum ${of === 'Informatieobject' ? 'desc' : 'asc'} nulls last, s.number`;
 
 /** References of one kind that lead `to` or `from` a resource. @param of a meeting's documents are those under none of its items */
 export async function listLinked(
@@ -118,7 +117,7 @@ export async function listLinked(
              ${CURRENT}
             where ${code} = $1::text and ${type} = $2::text and ${id} = $3::text and ${otherType} = '${wanted}'
                   ${isLoose ? `and not exists (${UNDER_ITEM})` : ''}
-            order by ${LINKED_ORDER[wanted]}
+            order by ${linkedOrder(wanted)}
             limit $4::integer offset $5::bigint`,
     values: [of.organisatiecode, of.resourceType, of.bronidentificatie, limit, offset],
   });
@@ -147,7 +146,7 @@ export async function listDocumentsOf(
                 join pages.items s on s.organisatiecode = v.organisatiecode and s.resource_type = v.from_type and s.bronidentificatie = v.from_id
                 ${CURRENT}
                where v.to_organisatiecode = $1::text and v.to_type = 'Agendapunt' and v.to_id = g.agendapunt and v.from_type = 'Informatieobject'
-               order by ${LINKED_ORDER.Informatieobject} limit $3::integer) d`,
+               order by ${linkedOrder('Informatieobject')} limit $3::integer) d`,
     values: [organisatiecode, agendapunten, ofEach],
   });
   return rows;

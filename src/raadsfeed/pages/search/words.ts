@@ -3,8 +3,7 @@
  * the end of a compound, and as a name of the organisation.
  */
 import type { Db } from '../../../database/transaction.ts';
-import { readDate } from './dates.ts';
-import { fold } from './fold.ts';
+import { fold, readDate } from './fold.ts';
 import { CURRENT } from './lists.ts';
 import type { SearchQuery, Term } from './query.ts';
 

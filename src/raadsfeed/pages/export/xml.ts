@@ -1,16 +1,15 @@
-/**
- * Lists to follow as an Atom feed (RFC 4287), in parts that lead to each other (RFC 5005 3), the newest in the feed first. The templates escape for
- * XML as for HTML.
- */
-
+/** Lists to follow as Atom (RFC 4287), and site maps for search engines (sitemaps.org 0.9). The templates escape for XML as for HTML. */
 import { day } from '../../../html/format.ts';
 import { html, safeUrl, shorten } from '../../../lib/template.ts';
+import { HOME, pagePath } from '../context.ts';
 import { TYPE_NAMES, textIn } from '../rows.ts';
-import type { Item } from '../search/lists.ts';
+import type { Item, listSitemaps } from '../search/lists.ts';
+
+export const ATOM_ENTRIES = 50;
 
 interface AtomFeed {
   readonly title: string;
-  /** Address of the feed, which is also its identity, and of the previous part. */
+  /** Address of the feed, which is also its identity, and of the part of it with what was recorded before a number. */
   readonly at: (before?: number) => string;
   /** The item that this part ends before; absent: the newest part. */
   readonly before: number | undefined;
@@ -24,10 +23,8 @@ interface AtomFeed {
   readonly now: Date;
 }
 
-export const ATOM_ENTRIES = 50;
-
-export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {
-  const { title, at, before, page, addressOf, authorOf, now } = feed;
+/** Parts lead to each other (RFC 5005 3), the newest in the feed first. */
+export function atom({ title, at, before, page, addressOf, authorOf, items: found, hasMore, now }: AtomFeed): string {
   const items = found.slice(0, ATOM_ENTRIES);
   const last = items.at(-1);
   const next = hasMore ? last?.firstNumber : undefined;
@@ -65,4 +62,23 @@ export function atom({ items: found, hasMore, ...feed }: AtomFeed): string {
 /** Stays the same when the service moves (RFC 4287 4.2.6): the identity of the resource. */
 function identity({ organisatiecode, resourceType, bronidentificatie }: Item): string {
   return `urn:x-raadsinformatie:${organisatiecode}:${resourceType.toLowerCase()}:${encodeURIComponent(bronidentificatie)}`;
+}
+
+const SITEMAP = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+
+export function sitemapIndex(baseUrl: string, maps: Awaited<ReturnType<typeof listSitemaps>>): string {
+  const all = maps.map(
+    ({ page, changed }) =>
+      html`<sitemap><loc>${baseUrl}${HOME}/sitemap-${page}.xml</loc><lastmod>${changed.toISOString()}</lastmod></sitemap>\n`,
+  );
+  return html`<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="${SITEMAP}">\n${all}</sitemapindex>\n`
+    .markup;
+}
+
+/** The pages, by their numbers in the feed. */
+export function sitemap(baseUrl: string, resources: readonly Item[]): string {
+  const urls = resources.map(
+    (one) => html`<url><loc>${baseUrl}${pagePath(one)}</loc><lastmod>${one.storedAt.toISOString()}</lastmod></url>\n`,
+  );
+  return html`<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}">\n${urls}</urlset>\n`.markup;
 }
