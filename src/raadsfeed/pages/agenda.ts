@@ -12,22 +12,8 @@ import { linkedPath, pagePath, type Subject, withQuery } from './context.ts';
 import { fileLink, joined, momentIn, pager, quiet, TITLE_LENGTH, textIn } from './rows.ts';
 import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';
 
-/** The place of an item in the agenda. */
-interface Place extends Outline {
-  /** 1 for top-level items. */
-  readonly depth: number;
-  /** Of the agenda, from 1. */
-  readonly part: number;
-}
-
-export interface Agenda {
-  readonly meeting: Subject;
-  /** Every item, in the order of the agenda. */
-  readonly places: readonly Place[];
-  readonly parts: number;
-  /** Whether the items have the numbers of a published agenda. */
-  readonly isPlanned: boolean;
-}
+export type Agenda = Awaited<ReturnType<typeof readAgenda>>;
+type Place = Agenda['places'][number];
 
 /** No real meeting has as many; a plain list shows all items of a faulty source. */
 export const MOST_ITEMS = 10_000;
@@ -51,8 +37,11 @@ export function anchorOf({ bronidentificatie }: Pick<Item, 'bronidentificatie'>)
   return `punt-${isPlain ? bronidentificatie : createHash('sha256').update(bronidentificatie).digest('hex').slice(0, 16)}`;
 }
 
-/** @param data the meeting as the feed has it; absent: its items are in the order of their numbers alone */
-export async function readAgenda(pool: Pool, meeting: Subject, data: JsonObject = {}): Promise<Agenda> {
+/**
+ * Every item in the order of the agenda, with the part that it is in, from 1.
+ * @param data the meeting as the feed has it; absent: its items are in the order of their numbers alone
+ */
+export async function readAgenda(pool: Pool, meeting: Subject, data: JsonObject = {}) {
   const outline = await listOutline(pool, meeting, MOST_ITEMS);
   let part = 1;
   let bytes = 0;
@@ -65,23 +54,16 @@ export async function readAgenda(pool: Pool, meeting: Subject, data: JsonObject 
     bytes += size;
     return { ...place, part };
   });
-  return {
-    meeting,
-    places,
-    parts: part,
-    isPlanned: outline.some(({ geplandvolgnummer }) => geplandvolgnummer !== null),
-  };
+  // With the numbers of a published agenda.
+  const isPlanned = outline.some(({ geplandvolgnummer }) => geplandvolgnummer !== null);
+  return { meeting, places, parts: part, isPlanned };
 }
 
 function bytesOf({ bronidentificatie, bytes, documenten, documentBytes }: Outline): number {
   const shown = documenten === 0 ? 0 : Math.min(1, DOCUMENTS / documenten);
+  const ofDocuments = shown * (ROW_BYTES * documenten + 3 * documentBytes);
   // Percent-encoded, a byte takes three.
-  return (
-    2 * ROW_BYTES +
-    bytes +
-    6 * Buffer.byteLength(bronidentificatie) +
-    shown * (ROW_BYTES * documenten + 3 * documentBytes)
-  );
+  return 2 * ROW_BYTES + bytes + 6 * Buffer.byteLength(bronidentificatie) + ofDocuments;
 }
 
 /** Identifications that a list of references names, in its order. */
@@ -91,7 +73,8 @@ export function references(list: unknown): string[] {
     .flatMap(({ bronidentificatie }) => (typeof bronidentificatie === 'string' ? bronidentificatie : []));
 }
 
-type Deep = Outline & Pick<Place, 'depth'>;
+/** An item with its depth in the agenda, from 1. */
+type Deep = Outline & { readonly depth: number };
 
 /** Items under their parents. Those whose parent is not there, or that are their own ancestors, are at the top. */
 function flatten(items: readonly Outline[], order: readonly string[]): Deep[] {
@@ -161,10 +144,8 @@ export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Prom
     nested(
       shown.flatMap((place) => {
         const item = items.get(place.bronidentificatie);
-        const documentsOf = byItem.get(place.bronidentificatie) ?? [];
-        return item === undefined
-          ? []
-          : [{ place, row: itemHtml({ agenda, place, item, documents: documentsOf, isShort }) }];
+        const own = byItem.get(place.bronidentificatie) ?? [];
+        return item === undefined ? [] : { place, row: itemHtml(agenda, place, item, own, isShort) };
       }),
     );
   const whole = render(false);
@@ -208,15 +189,13 @@ function nested(rows: readonly Row[]): Html {
   return html`<ol class="kv-agenda">${top.map(nodeHtml)}</ol>`;
 }
 
-interface ItemView {
-  readonly agenda: Agenda;
-  readonly place: Place;
-  readonly item: Item;
-  readonly documents: readonly Linked[];
-  readonly isShort: boolean;
-}
-
-function itemHtml({ agenda, place, item, documents, isShort }: ItemView): Html {
+function itemHtml(
+  { isPlanned }: Agenda,
+  place: Place,
+  item: Item,
+  documents: readonly Linked[],
+  isShort: boolean,
+): Html {
   const { summary, titel } = item;
   const address = pagePath(item);
   const header = textIn(summary, 'tussenkop');
@@ -231,7 +210,7 @@ function itemHtml({ agenda, place, item, documents, isShort }: ItemView): Html {
         cut !== '' &&
           html`<p class="kv-list__text kv-pre">${cut}${cut !== description && html` ${link(address, html`Lees verder<span class="kv-hidden"> over ${shorten(titel, 60)}</span>`)}`}</p>`,
       ];
-  return html`<div class="kv-item"><span class="kv-item__number">${numberText(place, agenda.isPlanned)}</span><div><span class="kv-item__name">${link(address, shorten(titel, isShort ? 40 : TITLE_LENGTH))}</span> ${itemBadges(summary)}${text}${documentList(address, place, isShort ? [] : documents)}</div></div>`;
+  return html`<div class="kv-item"><span class="kv-item__number">${numberText(place, isPlanned)}</span><div><span class="kv-item__name">${link(address, shorten(titel, isShort ? 40 : TITLE_LENGTH))}</span> ${itemBadges(summary)}${text}${documentList(address, place, isShort ? [] : documents)}</div></div>`;
 }
 
 /** When and where an item is dealt with. */

@@ -59,6 +59,8 @@ export async function organisationPage(
     searchPath({ organisatie: organisatiecode, gremium, soort: 'vergaderingen', van: one, tot: one });
   const [body] = chosen;
   const title = body === undefined ? naam : `${body.naam}, ${naam}`;
+  const feed = safeUrl(organisation.herkomst ?? undefined);
+  const updated = organisation.laatstBijgewerkt && dayAndTime(organisation.laatstBijgewerkt);
   const agenda = withQuery(`${path}/agenda.ics`, { gremium });
   const atom = withQuery(`${path}/documenten.atom`, { gremium });
   return {
@@ -76,14 +78,14 @@ export async function organisationPage(
       isStale(organisation, now) &&
         alert(
           'warning',
-          `Deze gegevens lopen achter. ${organisation.laatstBijgewerkt === null ? 'Ze zijn nog niet eerder bijgewerkt.' : `Ze zijn voor het laatst bijgewerkt op ${dayAndTime(organisation.laatstBijgewerkt)}.`}`,
+          `Deze gegevens lopen achter. Ze zijn ${updated === null ? 'nog niet eerder bijgewerkt' : `voor het laatst bijgewerkt op ${updated}`}.`,
         ),
       searchForm('', { organisatie: organisatiecode, gremium }),
       heading(2, `Vergaderingen in ${monthName(month)}`, 'agenda'),
       html`<nav class="kv-month" aria-label="Andere maanden">${link(monthPath(otherMonth(month, -1)), `‹ ${monthName(otherMonth(month, -1))}`)}${link(monthPath(otherMonth(month, 1)), `${monthName(otherMonth(month, 1))} ›`)}</nav>`,
-      meetings.length > 0 && meetings.length < MEETINGS && calendar({ month, meetings, now, dayPath }),
+      meetings.length > 0 && meetings.length < MEETINGS && calendar(month, meetings, now, dayPath),
       html`<div class="kv-columns"><div>
-${await monthList({ context, meetings: ofMonth, month, from, at: (vanaf) => withQuery(path, { gremium, maand: month, vanaf }) })}
+${await monthList(context, ofMonth, month, from, (vanaf) => withQuery(path, { gremium, maand: month, vanaf }))}
 ${nearest('Eerder', earlier, monthPath)}${nearest('Later', later, monthPath)}
 ${heading(2, 'Nieuwe documenten')}
 ${itemList(documents, { now, most: DOCUMENTS, all: { href: searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' }), text: 'Alle documenten' }, empty: 'Er zijn nog geen documenten.' })}
@@ -101,12 +103,8 @@ ${heading(2, 'Downloaden en volgen')}
 ${heading(2, 'Hoe actueel')}
 ${facts([
   ['Herkomst', SOORTEN[organisation.herkomstSoort]],
-  [
-    'Bron',
-    safeUrl(organisation.herkomst ?? undefined) !== undefined &&
-      link(organisation.herkomst ?? '', 'De feed van de bron'),
-  ],
-  ['Bijgewerkt', organisation.laatstBijgewerkt === null ? 'Nog niet' : dayAndTime(organisation.laatstBijgewerkt)],
+  ['Bron', feed !== undefined && link(feed, 'De feed van de bron')],
+  ['Bijgewerkt', updated ?? 'Nog niet'],
   ...(source === undefined ? [] : sourceFacts(source)),
 ])}
 </div></div>`,
@@ -196,16 +194,14 @@ export async function bodiesPage(
   };
 }
 
-interface MonthList {
-  readonly context: PagesContext;
-  readonly meetings: ItemFilter;
-  readonly month: string;
-  readonly from: number | undefined;
-  readonly at: (from: number) => string;
-}
-
 /** The meetings of a month. The current one begins with today; past meetings are folded. */
-async function monthList({ context: { pool, clock }, meetings, month, from, at }: MonthList): Promise<HtmlValue> {
+async function monthList(
+  { pool, clock }: PagesContext,
+  meetings: ItemFilter,
+  month: string,
+  from: number | undefined,
+  at: (from: number) => string,
+): Promise<HtmlValue> {
   const now = clock.now();
   const isCurrent = from === undefined && dutchDay(now).slice(0, 7) === month;
   const past = isCurrent
@@ -236,18 +232,10 @@ function breakable(text: string): string {
 
 const WEEKDAYS = ['maandag', 'dinsdag', 'woensdag', 'donderdag', 'vrijdag', 'zaterdag', 'zondag'];
 
-interface Calendar {
-  /** `2018-02`. */
-  readonly month: string;
-  readonly meetings: readonly Item[];
-  readonly now: Date;
-  readonly dayPath: (day: string) => string;
-}
-
 const OF_DAY = 6;
 
 /** A month as a table of weeks; narrow screens show only the list below it. */
-function calendar({ month, meetings, now, dayPath }: Calendar): Html {
+function calendar(month: string, meetings: readonly Item[], now: Date, dayPath: (day: string) => string): Html {
   const byDay = Map.groupBy(meetings, ({ datum }) => (datum === null ? '' : dutchDay(datum)));
   const first = new Date(`${month}-01T12:00:00Z`);
   const days = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
@@ -258,12 +246,11 @@ function calendar({ month, meetings, now, dayPath }: Calendar): Html {
     const date = `${month}-${String(number).padStart(2, '0')}`;
     const found = byDay.get(date) ?? [];
     const rest = found.length - OF_DAY;
-    const items = found
-      .slice(0, OF_DAY)
-      .map(
-        (item) =>
-          html`<li>${item.datum !== null && hasTime(item.summary) && `${time(item.datum)} `}${link(pagePath(item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.summary, 'vergaderstatus'), item.datum, now)}</li>`,
-      );
+    const items = found.slice(0, OF_DAY).map((item) => {
+      const at = item.datum !== null && hasTime(item.summary) && `${time(item.datum)} `;
+      const status = stateBadge(textIn(item.summary, 'vergaderstatus'), item.datum, now);
+      return html`<li>${at}${link(pagePath(item), breakable(shorten(item.titel, 50)))} ${status}</li>`;
+    });
     const isToday = dutchDay(now) === date;
     return html`<td${isToday && html` class="kv-calendar__today" aria-current="date"`}><span class="kv-calendar__day">${number}${isToday && html`<span class="kv-hidden"> vandaag</span>`}</span>${items.length > 0 && html`<ul>${items}${rest > 0 && html`<li>${link(dayPath(date), `en nog ${rest}`)}</li>`}</ul>`}</td>`;
   });

@@ -1,9 +1,9 @@
 /** The settings that the pages need, and how they show features that are elsewhere. */
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../../src/settings/read-config.ts';
+import { durationInWords } from '../../../src/verwerkingenlog/inzage/organisation-sections.ts';
 import { overviewPage } from '../../../src/verwerkingenlog/inzage/overview-page.ts';
 import { frontPage } from '../../../src/verwerkingenlog/inzage/site.ts';
-import { durationInWords } from '../../../src/verwerkingenlog/inzage/organisation-sections.ts';
 import { inzageEnv } from './support.ts';
 
 const TOKENS = { OAUTH_ISSUER: 'https://issuer.example', OAUTH_AUDIENCE: 'x', AREAS: 'verwerkingenlog' };

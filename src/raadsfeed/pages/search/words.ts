@@ -3,6 +3,7 @@
  * the end of a compound, and as a name of the organisation.
  */
 import type { Db } from '../../../database/transaction.ts';
+import type { FeedOrganisation } from '../../store/state.ts';
 import { fold, readDate } from './fold.ts';
 import { CURRENT } from './lists.ts';
 import type { SearchQuery, Term } from './query.ts';
@@ -25,15 +26,13 @@ interface WordTerm extends Pick<Term, 'text' | 'kind'> {
 interface Word {
   readonly word: string;
   readonly stem: string;
+  /** Of the organisations that have it in their names. */
   readonly codes: readonly string[];
   /** A word like `de`, or one in the names of most organisations: it counts only if no other word does. */
   readonly isWeak: boolean;
 }
 
-interface Named {
-  readonly organisatiecode: string;
-  readonly naam: string;
-}
+type Named = Pick<FeedOrganisation, 'organisatiecode' | 'naam'>;
 
 /** Minimum letters of a beginning and of an end: shorter ones would match too much. */
 const SHORTEST_PART = 4;
@@ -46,22 +45,24 @@ export async function readWords(
   { groups }: SearchQuery,
   organisations: readonly Named[],
 ): Promise<WordQuery | undefined> {
-  const words = await wordsOf(db, groups.flat(), organisations);
-  const hasStrong = [...words.values()].flat().some(({ isWeak }) => !isWeak);
-  const kept = (term: Term): Word[] =>
-    (words.get(term) ?? []).filter(({ isWeak }) => term.kind !== 'word' || !hasStrong || !isWeak);
+  const known = await lookUp(db, groups.flat().flatMap(wordsIn), organisations);
+  const wordsOf = (term: Term): Word[] => wordsIn(term).flatMap((word) => known.get(word) ?? []);
+  const hasStrong = groups.flat().some((term) => wordsOf(term).some(({ isWeak }) => !isWeak));
   const read = groups
-    .map((group) => group.filter((term) => term.kind === 'date' || kept(term).length > 0))
+    .map((group) =>
+      group
+        .map((term) => {
+          const isOptional = ({ isWeak }: Word): boolean => term.kind === 'word' && hasStrong && isWeak;
+          return { ...term, words: wordsOf(term).filter((word) => !isOptional(word)) };
+        })
+        .filter(({ kind, words }) => kind === 'date' || words.length > 0),
+    )
     .filter((group) => group.some(({ isExcluded }) => !isExcluded));
   if (read.length === 0) return undefined;
-  const query = (form: (group: readonly Term[]) => Form): string =>
+  const query = (form: (group: readonly ReadTerm[]) => Form): string =>
     either(
       read.map((group) =>
-        all(
-          group.map((term) =>
-            term.isExcluded ? `!${termQuery(term, kept(term), exactly)}` : termQuery(term, kept(term), form(group)),
-          ),
-        ),
+        all(group.map((term) => (term.isExcluded ? `!${termQuery(term, exactly)}` : termQuery(term, form(group))))),
       ),
     );
   return {
@@ -71,41 +72,36 @@ export async function readWords(
     terms: read
       .flat()
       .filter(({ isExcluded }) => !isExcluded)
-      .map((term) => ({ text: term.text, kind: term.kind, tsquery: termQuery(term, kept(term), anyhow) })),
+      .map((term) => ({ text: term.text, kind: term.kind, tsquery: termQuery(term, anyhow) })),
   };
 }
 
-async function wordsOf(
-  db: Db,
-  terms: readonly Term[],
-  organisations: readonly Named[],
-): Promise<Map<Term, readonly Word[]>> {
-  const folded = terms.map(({ text, kind }) => (kind === 'date' ? [] : fold(text).split(' ').filter(Boolean)));
+const wordsIn = ({ text, kind }: Term): string[] => (kind === 'date' ? [] : fold(text).split(' ').filter(Boolean));
+
+async function lookUp(db: Db, words: readonly string[], organisations: readonly Named[]): Promise<Map<string, Word>> {
   const { rows } = await db.query<{ word: string; stem: string; isStop: boolean }>({
     name: 'pages-stems',
     text: `select w as word, pages.stem(w) as stem, coalesce(ts_lexize('pg_catalog.dutch_stem', w) = '{}', false) as "isStop"
              from unnest($1::text[]) w`,
-    values: [[...new Set(folded.flat())]],
+    values: [[...new Set(words)]],
   });
   const names = organisations.map(({ organisatiecode, naam }) => ({
     code: organisatiecode,
     words: [organisatiecode, ...fold(naam).split(' ')],
   }));
-  const known = new Map(
+  return new Map(
     rows.map(({ isStop, ...word }) => {
       const codes = names.filter(({ words }) => words.includes(word.word)).map(({ code }) => code);
       return [word.word, { ...word, codes, isWeak: isStop || codes.length * 2 > names.length }];
     }),
   );
-  return new Map(terms.map((term, i) => [term, (folded[i] ?? []).flatMap((word) => known.get(word) ?? [])]));
 }
 
-/** How a word, or the lexeme of a day, is looked up. */
+/** How words and days are looked up: with `=` in the title, with `@` as a name or a day. */
 interface Form {
   readonly word: (word: Word) => string;
-  /** Its position in a phrase. */
-  readonly phraseIn: '' | '=';
-  readonly date: (lexeme: string) => string;
+  readonly phrase: '' | '=';
+  readonly day: '@' | '=@';
 }
 
 const lexeme = (word: string): string => `'${word}'`;
@@ -115,19 +111,13 @@ const formsOf = ({ word, stem }: Word, mark = ''): string[] => [word, stem].map(
 const namesOf = ({ codes }: Word): string[] => codes.map((code) => lexeme(`@${code}`));
 
 const exactly: Form = {
+  ...{ phrase: '', day: '@' },
   word: (word) => either([...formsOf(word), ...namesOf(word)]),
-  phraseIn: '',
-  date: (day) => lexeme(`@${day}`),
 };
-const inTitle: Form = {
-  word: (word) => either(formsOf(word, '=')),
-  phraseIn: '=',
-  date: (day) => lexeme(`=@${day}`),
-};
+const inTitle: Form = { phrase: '=', day: '=@', word: (word) => either(formsOf(word, '=')) };
 const inTitleOrPlace: Form = {
+  ...{ phrase: '=', day: '@' },
   word: (word) => either([...formsOf(word, '='), ...formsOf(word, '@'), ...namesOf(word)]),
-  phraseIn: '=',
-  date: (day) => lexeme(`@${day}`),
 };
 const anyhow: Form = {
   ...exactly,
@@ -149,13 +139,15 @@ function endings({ word, stem }: Word): string[] {
   return [...new Set([...bases, `${word}en`, `${word}s`])];
 }
 
-function termQuery({ text, kind, isExcluded }: Term, words: readonly Word[], form: Form): string {
+type ReadTerm = Term & { readonly words: readonly Word[] };
+
+function termQuery({ text, kind, isExcluded, words }: ReadTerm, form: Form): string {
   const date = kind === 'date' ? readDate(text) : undefined;
-  if (date !== undefined) return form.date(date);
+  if (date !== undefined) return lexeme(form.day + date);
   // A single word in quotes is that word alone.
-  if (kind === 'phrase' && words.length === 1) return all(words.map(({ word }) => lexeme(form.phraseIn + word)));
+  if (kind === 'phrase' && words.length === 1) return all(words.map(({ word }) => lexeme(form.phrase + word)));
   if (kind === 'phrase' || (isExcluded && words.length > 1))
-    return `(${words.map((word) => either(formsOf(word, form.phraseIn))).join(' <-> ')})`;
+    return `(${words.map((word) => either(formsOf(word, form.phrase))).join(' <-> ')})`;
   return all(words.map(form.word));
 }
 
