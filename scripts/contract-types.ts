@@ -9,6 +9,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord, pointerSteps } from '../src/lib/json/json-value.ts';
 import { listOperations, type OpenapiOperation, readValidation, resolve } from '../src/lib/openapi-document.ts';
+import { HEADER_NAMES } from '../src/plugins/processing-headers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOOL = join(ROOT, 'tools/contract-types');
@@ -76,12 +77,16 @@ function typedPart(name: ContractName): Record<'operations' | 'schemas', Record<
   return { operations: Object.fromEntries(operations), schemas };
 }
 
+/** Headers that plugins read for every operation: of conditional requests, and the six of a consumer. */
+const READ_BY_PLUGINS = ['if-match', 'if-none-match', ...HEADER_NAMES.map((name) => name.toLowerCase())];
+
 /** The parameters of each place. One with a default is always present after validation. Node gives header names in lower case. */
 function parameterSchemas({ parameters }: OpenapiOperation): Record<string, object> {
   const parts = Object.entries({ Params: 'path', Querystring: 'query', Headers: 'header' }).map(([part, place]) => {
     const own = parameters
       .filter((parameter) => parameter.in === place)
-      .map((parameter) => ({ ...parameter, name: place === 'header' ? parameter.name.toLowerCase() : parameter.name }));
+      .map((parameter) => ({ ...parameter, name: place === 'header' ? parameter.name.toLowerCase() : parameter.name }))
+      .filter(({ name }) => place !== 'header' || !READ_BY_PLUGINS.includes(name));
     const present = own.filter(({ required, schema }) => required || 'default' in schema);
     const properties = Object.fromEntries(own.map(({ name, schema }) => [name, schema]));
     return [

@@ -1,5 +1,5 @@
 // Generated from openapi/gegevens.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the typed part of the contract: ef517568f0df190d016b3d88ea23b8e93ad3d1e541791d462f91aec1e9da1848
+// sha256 of the typed part of the contract: ab2f489e45938bb6fdbb1051c6a078f59c344e1e2121a2845c14afa03af4cf66
 
 export interface components {
     schemas: {
@@ -27,12 +27,6 @@ export interface operations {
         readonly Headers: {
             readonly digest: string;
             readonly "nlgov-adr-payload-sig": string;
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
         };
         readonly Body: components["schemas"]["GegevensRequest"];
         readonly Answer: components["schemas"]["GegevensResponse"];

@@ -1,5 +1,5 @@
 // Generated from openapi/raadsfeed.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the typed part of the contract: 60c89deacc623c39f903301a2b056905b8e27618e4dff0f7555fb21328ce0d9b
+// sha256 of the typed part of the contract: 316ef8d788f55017420d47c358d5f7be264ba7d8deec2c84d7169526d62fa5ac
 
 export interface components {
     schemas: {
@@ -204,9 +204,6 @@ export interface components {
 }
 export interface operations {
     readonly getServicedocument: {
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-        };
         readonly Answer: components["schemas"]["Servicedocument"];
     };
     readonly getFeed: {
@@ -215,9 +212,6 @@ export interface operations {
             readonly limit: number;
             readonly organisatiecode?: string;
             readonly resourceType?: "Vergadering" | "Agendapunt" | "Informatieobject";
-        };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
         };
         readonly Answer: components["schemas"]["FeedPage"];
     };
@@ -238,9 +232,6 @@ export interface operations {
             readonly organisatiecode?: string;
             readonly resourceType?: "Vergadering" | "Agendapunt" | "Informatieobject";
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-        };
         readonly Answer: components["schemas"]["SnapshotPage"];
     };
     readonly getVergaderingen: {
@@ -251,18 +242,12 @@ export interface operations {
             readonly cursor?: string;
             readonly limit: number;
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-        };
         readonly Answer: components["schemas"]["VergaderingPage"];
     };
     readonly getVergadering: {
         readonly Params: {
             readonly organisatiecode: string;
             readonly bronidentificatie: string;
-        };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
         };
         readonly Answer: components["schemas"]["Vergadering"];
     };
@@ -274,18 +259,12 @@ export interface operations {
             readonly cursor?: string;
             readonly limit: number;
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-        };
         readonly Answer: components["schemas"]["AgendapuntPage"];
     };
     readonly getAgendapunt: {
         readonly Params: {
             readonly organisatiecode: string;
             readonly bronidentificatie: string;
-        };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
         };
         readonly Answer: components["schemas"]["Agendapunt"];
     };
@@ -297,18 +276,12 @@ export interface operations {
             readonly cursor?: string;
             readonly limit: number;
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-        };
         readonly Answer: components["schemas"]["InformatieObjectPage"];
     };
     readonly getInformatieobject: {
         readonly Params: {
             readonly organisatiecode: string;
             readonly bronidentificatie: string;
-        };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
         };
         readonly Answer: components["schemas"]["InformatieObject"];
     };
@@ -317,9 +290,6 @@ export interface operations {
             readonly cursor?: string;
             readonly limit: number;
             readonly organisatiecode?: string;
-        };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
         };
         readonly Answer: components["schemas"]["RegisterPage"];
     };

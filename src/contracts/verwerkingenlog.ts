@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the typed part of the contract: 16524123a963a2fab049efb9d227df2af58f722437422cd1fa77461005ca16b1
+// sha256 of the typed part of the contract: 178aae6a16f867044944d21fc7fb4bd3b0039d3be73c98b30358b90125049e93
 
 export interface components {
     schemas: {
@@ -210,14 +210,6 @@ export interface operations {
             readonly limit: number;
             readonly cursor?: string;
         };
-        readonly Headers: {
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
-        };
         readonly Answer: components["schemas"]["VerwerkingsactieLijst"];
     };
     readonly postVerwerkingsactie: {
@@ -243,23 +235,11 @@ export interface operations {
             readonly objectId?: string;
             readonly beperkteSet?: boolean;
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
-        };
         readonly Answer: components["schemas"]["Verwerkingsactie"];
     };
     readonly putVerwerkingsactie: {
         readonly Params: {
             readonly actieId: string;
-        };
-        readonly Headers: {
-            readonly "if-match"?: string;
         };
         readonly Body: components["schemas"]["VerwerkingsactieVolledig"];
         readonly Answer: components["schemas"]["Verwerkingsactie"];
@@ -267,9 +247,6 @@ export interface operations {
     readonly deleteVerwerkingsactie: {
         readonly Params: {
             readonly actieId: string;
-        };
-        readonly Headers: {
-            readonly "if-match"?: string;
         };
     };
     readonly getVerwerkingsactieBewijs: {
@@ -281,14 +258,6 @@ export interface operations {
             readonly soortObjectId?: string;
             readonly objectId?: string;
             readonly beperkteSet?: boolean;
-        };
-        readonly Headers: {
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
         };
     };
     readonly getVerwerkteObjecten: {
@@ -302,14 +271,6 @@ export interface operations {
             readonly limit: number;
             readonly cursor?: string;
         };
-        readonly Headers: {
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
-        };
         readonly Answer: components["schemas"]["VerwerktObjectLijst"];
     };
     readonly getVerwerktObject: {
@@ -321,15 +282,6 @@ export interface operations {
             readonly soortObjectId?: string;
             readonly objectId?: string;
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
-        };
         readonly Answer: components["schemas"]["VerwerktObjectUitgebreid"];
     };
     readonly getVerwerktObjectBewijs: {
@@ -340,14 +292,6 @@ export interface operations {
             readonly objecttype?: string;
             readonly soortObjectId?: string;
             readonly objectId?: string;
-        };
-        readonly Headers: {
-            readonly oin?: string;
-            readonly verwerkingsactiviteitid?: string;
-            readonly verwerkingsactiviteiturl?: string;
-            readonly verwerkingid?: string;
-            readonly vertrouwelijkheid?: string;
-            readonly bewaartermijn?: string;
         };
     };
     readonly getVerwerkingsactiviteiten: {
@@ -361,17 +305,11 @@ export interface operations {
         readonly Params: {
             readonly verwerkingsactiviteitId: string;
         };
-        readonly Headers: {
-            readonly "if-none-match"?: string;
-        };
         readonly Answer: components["schemas"]["Verwerkingsactiviteit"];
     };
     readonly putVerwerkingsactiviteit: {
         readonly Params: {
             readonly verwerkingsactiviteitId: string;
-        };
-        readonly Headers: {
-            readonly "if-match"?: string;
         };
         readonly Body: components["schemas"]["VerwerkingsactiviteitInvoer"];
         readonly Answer: components["schemas"]["Verwerkingsactiviteit"];
@@ -379,9 +317,6 @@ export interface operations {
     readonly deleteVerwerkingsactiviteit: {
         readonly Params: {
             readonly verwerkingsactiviteitId: string;
-        };
-        readonly Headers: {
-            readonly "if-match"?: string;
         };
     };
 }

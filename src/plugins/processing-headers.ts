@@ -9,7 +9,7 @@ import { isUuid, OIN } from '../lib/patterns.ts';
 import type { InvalidParam } from '../lib/problem.ts';
 import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
 
-const HEADER_NAMES = [
+export const HEADER_NAMES = [
   'OIN',
   'VerwerkingsactiviteitId',
   'VerwerkingsactiviteitUrl',
@@ -22,12 +22,12 @@ export type ProcessingHeader = (typeof HEADER_NAMES)[number];
 
 export interface ProcessingContext {
   /** Its proven OIN; only when none was proven, the claimed one. */
-  readonly oin?: string;
-  readonly verwerkingsactiviteitId?: string;
-  readonly verwerkingsactiviteitUrl?: string;
-  readonly verwerkingId?: string;
-  readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk';
-  readonly bewaartermijn?: string;
+  readonly oin?: string | undefined;
+  readonly verwerkingsactiviteitId?: string | undefined;
+  readonly verwerkingsactiviteitUrl?: string | undefined;
+  readonly verwerkingId?: string | undefined;
+  readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk' | undefined;
+  readonly bewaartermijn?: string | undefined;
 }
 
 interface ProcessingHeadersReading {
@@ -47,41 +47,22 @@ type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
  */
 export function readProcessingHeaders(headers: HeaderValues, proven: readonly string[] = []): ProcessingHeadersReading {
   const malformed: InvalidParam[] = [];
-  const read = (name: ProcessingHeader, isRight: (value: string) => boolean, reason: string): string | undefined => {
-    const value = headers[name.toLowerCase()];
-    if (value === undefined) return undefined;
-    if (typeof value === 'string' && isRight(value)) return value;
-    malformed.push({ name, code: 'format', reason });
-    return undefined;
+  const read = <T>(name: ProcessingHeader, convert: (text: string) => T | undefined, reason: string): T | undefined => {
+    const text = headers[name.toLowerCase()];
+    if (text === undefined) return undefined;
+    const value = typeof text === 'string' ? convert(text) : undefined;
+    if (value === undefined) malformed.push({ name, code: 'format', reason });
+    return value;
   };
-  const oin = read('OIN', isOin, 'moet een OIN van 20 cijfers zijn');
-  const verwerkingsactiviteitId = read('VerwerkingsactiviteitId', isUuid, 'moet een UUID zijn')?.toLowerCase();
-  const verwerkingsactiviteitUrl = read(
-    'VerwerkingsactiviteitUrl',
-    isAddress,
-    'moet een adres zijn, hoogstens 2042 tekens',
-  );
-  const verwerkingId = read('VerwerkingId', isUuid, 'moet een UUID zijn')?.toLowerCase();
-  const confidentiality = read(
-    'Vertrouwelijkheid',
-    (value) => confidentialityOf(value) !== undefined,
-    'moet normaal of vertrouwelijk zijn',
-  );
-  const bewaartermijn = read(
-    'Bewaartermijn',
-    isTerm,
-    'moet een duur volgens ISO 8601 zijn, langer dan nul en hoogstens P1000Y',
-  );
-  const afnemer = proven[0] ?? oin;
-  const vertrouwelijkheid = confidentiality === undefined ? undefined : confidentialityOf(confidentiality);
+  const oin = read('OIN', oinOf, 'moet een OIN van 20 cijfers zijn');
   return {
     context: {
-      ...(afnemer === undefined ? {} : { oin: afnemer }),
-      ...(verwerkingsactiviteitId === undefined ? {} : { verwerkingsactiviteitId }),
-      ...(verwerkingsactiviteitUrl === undefined ? {} : { verwerkingsactiviteitUrl }),
-      ...(verwerkingId === undefined ? {} : { verwerkingId }),
-      ...(vertrouwelijkheid === undefined ? {} : { vertrouwelijkheid }),
-      ...(bewaartermijn === undefined ? {} : { bewaartermijn }),
+      oin: proven[0] ?? oin,
+      verwerkingsactiviteitId: read('VerwerkingsactiviteitId', uuidOf, 'moet een UUID zijn'),
+      verwerkingsactiviteitUrl: read('VerwerkingsactiviteitUrl', addressOf, ADDRESS_REASON),
+      verwerkingId: read('VerwerkingId', uuidOf, 'moet een UUID zijn'),
+      vertrouwelijkheid: read('Vertrouwelijkheid', confidentialityOf, 'moet normaal of vertrouwelijk zijn'),
+      bewaartermijn: read('Bewaartermijn', termOf, TERM_REASON),
     },
     malformed,
     missing: missingHeaders(headers),
@@ -97,26 +78,15 @@ function missingHeaders(headers: HeaderValues): ProcessingHeader[] {
 }
 
 /** The members of the provider's own entry that come from the headers. */
-export function entryFromHeaders(
-  context: ProcessingContext,
-): Pick<
-  ProcessingEntry,
-  | 'soortAfnemerId'
-  | 'afnemerId'
-  | 'verwerkingsactiviteitIdAfnemer'
-  | 'verwerkingsactiviteitUrlAfnemer'
-  | 'verwerkingIdAfnemer'
-  | 'vertrouwelijkheid'
-  | 'bewaartermijn'
-> {
+export function entryFromHeaders({ oin, ...context }: ProcessingContext) {
   return {
-    ...(context.oin === undefined ? {} : { soortAfnemerId: 'OIN', afnemerId: context.oin }),
+    ...(oin === undefined ? {} : { soortAfnemerId: 'OIN', afnemerId: oin }),
     verwerkingsactiviteitIdAfnemer: context.verwerkingsactiviteitId,
     verwerkingsactiviteitUrlAfnemer: context.verwerkingsactiviteitUrl,
     verwerkingIdAfnemer: context.verwerkingId,
     vertrouwelijkheid: context.vertrouwelijkheid ?? 'normaal',
     bewaartermijn: context.bewaartermijn,
-  };
+  } satisfies Partial<ProcessingEntry>;
 }
 
 /** The longest term that a consumer can ask for the entry about itself. */
@@ -127,12 +97,16 @@ export function consumerTerm(at: Date, asked: string | undefined, own: string): 
   return longerDuration(at, own, shorterDuration(at, asked ?? own, MAX_CONSUMER_TERM));
 }
 
-function isOin(value: string): boolean {
-  return OIN.test(value);
-}
+const oinOf = (text: string): string | undefined => (OIN.test(text) ? text : undefined);
+const uuidOf = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
 
-function isAddress(value: string): boolean {
-  return value.length <= 2042 && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/i.test(value) && URL.canParse(value);
+const TERM_REASON = 'moet een duur volgens ISO 8601 zijn, langer dan nul en hoogstens P1000Y';
+const termOf = (text: string): string | undefined => (isTerm(text) ? text : undefined);
+
+const ADDRESS_REASON = 'moet een adres zijn, hoogstens 2042 tekens';
+const ADDRESS = /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/i;
+function addressOf(text: string): string | undefined {
+  return text.length <= 2042 && ADDRESS.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 /** Lifted confidentiality cannot be logged: only a confidential action can be lifted. */
