@@ -1,9 +1,12 @@
 /** Reads the log and logs that it was read: by the API, and by the pages for citizens. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { pipelinedTransaction, type Sent } from '../database/transaction.ts';
 import { OIN } from '../lib/patterns.ts';
 import { Problem } from '../lib/problem.ts';
+import { callerOf } from '../plugins/auth.ts';
+import { requestClosedSignal } from '../plugins/connections.ts';
+import { fscTransaction, traceOf } from '../plugins/headers.ts';
 import type { ProcessingContext } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor } from '../plugins/processing-log.ts';
 import { withMonths } from './store/append.ts';
@@ -27,6 +30,21 @@ export interface Reader {
   readonly handelingNaam: string;
   /** Fires when the client disconnects: reading then stops, and no entry is logged. */
   readonly signal: AbortSignal;
+}
+
+/** The reader of a call of the interface. */
+export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
+  return {
+    context: request.server.verwerkingenlog.consumerOf(request),
+    author: {
+      subject: callerOf(request).subject,
+      requestId: request.id,
+      trace: traceOf(request),
+      ...fscTransaction(request),
+    },
+    handelingNaam,
+    signal: requestClosedSignal(reply),
+  };
 }
 
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;

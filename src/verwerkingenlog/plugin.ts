@@ -3,20 +3,16 @@ import fp from 'fastify-plugin';
 import type { operations } from '../contracts/verwerkingenlog.ts';
 import { readOpenapi, readValidation } from '../lib/openapi-document.ts';
 import { authenticate, createConsumerReader } from '../plugins/auth.ts';
-import { createContract } from '../plugins/contract.ts';
+import { type Contract, createContract, type ServeOptions } from '../plugins/contract.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
+import type { ProcessingContext } from '../plugins/processing-headers.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
-import { createLoggedRead } from './logged-read.ts';
+import { createLoggedRead, type LoggedRead } from './logged-read.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
-import type { LogInterface } from './routes/request-reply.ts';
+import { changeVerwerkingsactie, patchVerwerkingsacties, postVerwerkingsactie } from './routes/verwerkingsacties.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
-import {
-  changeVerwerkingsactie,
-  patchVerwerkingsacties,
-  postVerwerkingsactie,
-} from './routes/write-verwerkingsacties.ts';
 
 const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
 
@@ -32,8 +28,14 @@ const ROUTES = [
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The parts of the processing log that its features share with its routes. */
-    readonly verwerkingenlog: LogInterface;
+    /** Shared by the routes and features of this area. */
+    readonly verwerkingenlog: {
+      readonly contract: Contract<operations>;
+      readonly loggedRead: LoggedRead;
+      readonly access: NonNullable<ServeOptions['authenticate']>;
+      readonly consumerOf: (request: FastifyRequest) => ProcessingContext;
+      readonly base: () => string;
+    };
   }
 }
 

@@ -3,7 +3,7 @@
 import { withOffset } from '../../lib/time.ts';
 import type { ProofRecord } from '../../proof/proof-log.ts';
 import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
-import { type GenummerdObject, pick, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
+import { objectFields, pick, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
 /** The part that the limited set shows, and the one that it leaves out. */
 export const BASIS: Part = 'basis';
@@ -30,7 +30,7 @@ function* partsOf(versie: Versie, format: number): Generator<readonly [name: str
   const shown = { ...versie, tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset) };
   for (const { part, names } of proven(format)) yield [part, pick(shown, names)];
   for (const object of versie.objecten)
-    yield [objectPart(versie.actieId, object.nummer), objectOf(object, versie.actieId)];
+    yield [objectPart(versie.actieId, object.nummer), objectFields(object, versie.actieId)];
 }
 
 type ProvenPart = { readonly part: Part; readonly names: readonly MemberName[] };
@@ -45,15 +45,4 @@ function proven(format: number): readonly ProvenPart[] {
   }));
   formats.set(format, parts);
   return parts;
-}
-
-function objectOf(object: GenummerdObject, actieId: string): Record<string, unknown> {
-  return {
-    betrokkenheid: object.betrokkenheid,
-    objectId: object.objectId,
-    objecttype: 'persoon',
-    soortObjectId: object.soortObjectId,
-    verwerktObjectId: verwerktObjectId(actieId, object.nummer),
-    verwerkteSoortenGegevens: object.soortenGegevens?.map((soortGegeven) => ({ soortGegeven })) ?? null,
-  };
 }

@@ -1,22 +1,20 @@
-/** Processing actions, and how their versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
+/** Processing actions: their versions, and their form in bodies and answers. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
 
 import type { components } from '../../contracts/verwerkingenlog.ts';
 import { isBsn, uuidV7 } from '../../lib/patterns.ts';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
-import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc } from '../../lib/time.ts';
+import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc, withOffset } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import { MEMBERS, NO_OPTIONAL, OPTIONAL_NAMES, type OptionalName } from './members.ts';
+import { ANSWERED_NAMES, BASIS_NAMES, MEMBERS, NO_OPTIONAL, OPTIONAL_NAMES, type OptionalName } from './members.ts';
 
-type Invoer = components['schemas']['VerwerkingsactieInvoer'];
+type Schemas = components['schemas'];
 
 /** How confidential an action is now. */
-export type Vertrouwelijkheid = components['schemas']['Vertrouwelijkheid'];
+export type Vertrouwelijkheid = Schemas['Vertrouwelijkheid'];
 
 /** A processed person, as named by the caller. */
-export interface VerwerktObject {
-  readonly soortObjectId: string;
-  readonly objectId: string;
+export interface VerwerktObject extends Person {
   readonly betrokkenheid: string | null;
   /** `null`: not stated. */
   readonly soortenGegevens: readonly string[] | null;
@@ -25,7 +23,7 @@ export interface VerwerktObject {
 /** The fields that describe the action; `null` is unknown. Moments are UTC texts (RFC 3339). */
 interface ActieVelden
   extends Required<
-    Omit<Invoer, 'url' | 'actieId' | 'tijdstipRegistratie' | 'vertrouwelijkheid' | 'verwerkteObjecten'>
+    Omit<ActieBody, 'url' | 'actieId' | 'tijdstipRegistratie' | 'vertrouwelijkheid' | 'verwerkteObjecten'>
   > {
   readonly vertrouwelijkheid: Vertrouwelijkheid;
   /** The offset from UTC that `tijdstip` was given in, as written (`+01:00`); `null`: UTC. */
@@ -106,6 +104,11 @@ export function eersteVersie(
   };
 }
 
+/** The version after the current one, by another author. */
+function nextVersie<V extends Omit<Versie, 'objecten'>>(current: V, at: Date, { door, verzoekId }: Auteur): V {
+  return { ...current, door, verzoekId, versie: current.versie + 1, tijdstipRegistratie: moment(at) };
+}
+
 /**
  * The version that replaces the current one. Remaining persons keep their number, and so the identity and address of their object.
  * @param lastNumber highest number that any version of the action has given
@@ -113,27 +116,30 @@ export function eersteVersie(
  */
 export function replaced(current: Versie, actie: Actie, lastNumber: number, at: Date, auteur: Auteur): Versie {
   const { verwerkteObjecten, ...velden } = actie;
-  const { traceId, spanId, ouderSpanId, fscTransactieId } = current;
   return {
+    ...nextVersie(current, at, auteur),
     ...velden,
-    ...auteur,
-    traceId,
-    spanId,
-    ouderSpanId,
-    fscTransactieId,
-    actieId: current.actieId,
-    versie: current.versie + 1,
-    tijdstipRegistratie: moment(at),
-    vervallen: false,
     ooitVertrouwelijk: current.ooitVertrouwelijk || actie.vertrouwelijkheid !== 'normaal',
     objecten: renumber(verwerkteObjecten, current.objecten, lastNumber),
-    ldv: current.ldv,
   };
 }
 
 /** The version that ends the action; its fields are those of the current one. */
 export function ended(current: Versie, at: Date, auteur: Auteur): Versie {
-  return { ...current, ...auteur, versie: current.versie + 1, tijdstipRegistratie: moment(at), vervallen: true };
+  return { ...nextVersie(current, at, auteur), vervallen: true };
+}
+
+/** A change of all actions of a processing. */
+export interface Patch {
+  readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
+  readonly bewaartermijn?: string | undefined;
+}
+
+/** The version, in clear or as it is stored, that comes of such a change. */
+export function patched<V extends Omit<Versie, 'objecten'>>(current: V, patch: Patch, at: Date, auteur: Auteur): V {
+  const { vertrouwelijkheid = current.vertrouwelijkheid, bewaartermijn = current.bewaartermijn } = patch;
+  const ooitVertrouwelijk = current.ooitVertrouwelijk || vertrouwelijkheid !== 'normaal';
+  return { ...nextVersie(current, at, auteur), vertrouwelijkheid, ooitVertrouwelijk, bewaartermijn };
 }
 
 function renumber(
@@ -165,10 +171,7 @@ function renumber(
 /** Maximum number of objects of one action over all its versions: the last four hexadecimal digits of an identity number them. */
 const MAX_OBJECTS = 0xffff;
 
-/**
- * A new action's identity: milliseconds since 1970, then 58 random bits, then four zeros. It leads to the month in which the action
- * was registered, and the zeros leave room for the identities of its objects.
- */
+/** A new action's identity: it begins with the time, so that it leads to a month, and ends in zeros, which leave room for those of its objects. */
 export function newActieId(at: Date): string {
   return `${uuidV7(at).slice(0, 32)}0000`;
 }
@@ -181,6 +184,22 @@ export function verwerktObjectId(actieId: string, number: number): string {
 /** The action of an object's identity, and the object's number in it. */
 export function parseVerwerktObjectId(id: string): { actieId: string; number: number } {
   return { actieId: `${id.slice(0, 32).toLowerCase()}0000`, number: Number.parseInt(id.slice(32), 16) };
+}
+
+// Entries, bodies and answers.
+
+/** A body accepted by the contract; its read-only members can be anything. */
+export type ActieBody = Schemas['VerwerkingsactieInvoer'];
+type ReplacingBody = Schemas['VerwerkingsactieVolledig'];
+
+/** The optional members of an entry or a body, `null` where they are absent; identities in lower case. */
+function optionalOf(entry: { readonly [Name in OptionalName]?: string | null | undefined }) {
+  const optional: Record<OptionalName, string | null> = { ...NO_OPTIONAL };
+  for (const name of OPTIONAL_NAMES) {
+    const value = entry[name] ?? null;
+    optional[name] = value !== null && MEMBERS[name].type === 'uuid' ? value.toLowerCase() : value;
+  }
+  return optional;
 }
 
 /** An entry as an action: members that are absent are `null`. */
@@ -199,49 +218,20 @@ export function actieOf(entry: ProcessingEntry): Actie {
   };
 }
 
-/** The optional members of an entry or a body, `null` where they are absent; identities in lower case. */
-function optionalOf(entry: { readonly [Name in OptionalName]?: string | null | undefined }): Optional {
-  const optional: Optional = { ...NO_OPTIONAL };
-  for (const name of OPTIONAL_NAMES) {
-    const value = entry[name] ?? null;
-    optional[name] = value !== null && MEMBERS[name].type === 'uuid' ? value.toLowerCase() : value;
-  }
-  return optional;
-}
-
-type Optional = Record<OptionalName, string | null>;
-
-// Bodies.
-
-/** A body accepted by the contract; its read-only members can be anything. */
-export type ActieBody = Invoer;
-type ReplacingBody = components['schemas']['VerwerkingsactieVolledig'];
-type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
-
-/** Reads a body accepted by the contract. `tijdstip` is empty when it lies outside the calendar: `momentFaults` then refuses the body. */
+/** Reads a body accepted by the contract. `tijdstip` is empty when it lies outside the calendar: `bodyFaults` then refuses the body. */
 export function readActie(body: ActieBody): Actie {
   return {
     ...optionalOf(body),
     vertrouwelijkheid: readVertrouwelijkheid(body.vertrouwelijkheid),
     tijdstip: toUtc(body.tijdstip) ?? '',
     tijdstipOffset: offsetOf(body.tijdstip),
-    verwerkteObjecten: body.verwerkteObjecten.map(readObject),
+    verwerkteObjecten: body.verwerkteObjecten.map((object) => ({
+      soortObjectId: object.soortObjectId,
+      objectId: object.objectId,
+      betrokkenheid: object.betrokkenheid ?? null,
+      soortenGegevens: object.verwerkteSoortenGegevens?.map(({ soortGegeven }) => soortGegeven) ?? null,
+    })),
   };
-}
-
-/** Whether a replacing body has all required members of an action. */
-export function isWhole(body: ReplacingBody): body is ActieBody {
-  return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
-}
-
-/** The members that an action would lose because a body omits them. Many clients omit `null` members; that loses nothing. */
-export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam[] {
-  const { vertrouwelijkheid, tijdstip } = current;
-  const kept: Readonly<Record<string, unknown>> = { ...optionalOf(current), vertrouwelijkheid, tijdstip };
-  const given: Readonly<Record<string, unknown>> = { ...body };
-  const lost = Object.keys(kept).filter((member) => given[member] === undefined && kept[member] !== null);
-  if (body.verwerkteObjecten === undefined) lost.push('verwerkteObjecten');
-  return lost.map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
 }
 
 /** @throws {TypeError} for a value that the contract refuses */
@@ -251,34 +241,83 @@ export function readVertrouwelijkheid(text: string): Vertrouwelijkheid {
   throw new TypeError('not a word for confidentiality');
 }
 
-function readObject(object: ObjectBody): VerwerktObject {
+/** Whether a replacing body has all required members of an action. */
+export function isWhole(body: ReplacingBody): body is ActieBody {
+  return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
+}
+
+/** The members that an action would lose because a body omits them. Many clients omit `null` members; that loses nothing. */
+export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam[] {
+  const kept = OPTIONAL_NAMES.filter((name) => current[name] !== null);
+  return ([...kept, 'vertrouwelijkheid', 'tijdstip', 'verwerkteObjecten'] as const)
+    .filter((name) => body[name] === undefined)
+    .map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
+}
+
+/** The members of an action in an answer, without its objects. */
+function fieldsOf(versie: Versie, base: string, beperkteSet: boolean) {
+  const shown: Pick<Versie, (typeof BASIS_NAMES)[number]> = pick(versie, beperkteSet ? BASIS_NAMES : ANSWERED_NAMES);
+  const tijdstip = withOffset(versie.tijdstip, versie.tijdstipOffset);
+  return { url: `${base}/verwerkingsacties/${versie.actieId}`, ...shown, tijdstip };
+}
+
+/** The members of an object that are answered and proven. */
+export function objectFields(object: GenummerdObject, actieId: string) {
   return {
+    verwerktObjectId: verwerktObjectId(actieId, object.nummer),
+    objecttype: 'persoon',
     soortObjectId: object.soortObjectId,
     objectId: object.objectId,
-    betrokkenheid: object.betrokkenheid ?? null,
-    soortenGegevens: object.verwerkteSoortenGegevens?.map(({ soortGegeven }) => soortGegeven) ?? null,
+    betrokkenheid: object.betrokkenheid,
+    verwerkteSoortenGegevens: object.soortenGegevens?.map((soortGegeven) => ({ soortGegeven })) ?? null,
+  } as const;
+}
+
+function objectAt(base: string, object: GenummerdObject, actieId: string): Schemas['VerwerktObject'] {
+  const fields = objectFields(object, actieId);
+  return { url: `${base}/verwerkte-objecten/${fields.verwerktObjectId}`, ...fields };
+}
+
+/** An action as it is answered. @param base address of the interface */
+export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Schemas['Verwerkingsactie'] {
+  return {
+    ...fieldsOf(versie, base, beperkteSet),
+    verwerkteObjecten: versie.objecten.map((object) => objectAt(base, object, versie.actieId)),
   };
 }
 
-/** The members of a body that `bodyFaults` checks, of whatever type. */
+/** A processed object with its action in the limited set, for the person concerned: with this one of the objects only. */
+export function objectAnswer(
+  object: GenummerdObject,
+  versie: Versie,
+  base: string,
+): Schemas['VerwerktObjectUitgebreid'] {
+  const shown = objectAt(base, object, versie.actieId);
+  return { ...shown, verwerkingsactie: { ...fieldsOf(versie, base, true), verwerkteObjecten: [shown] } };
+}
+
+// Faults that a contract cannot express.
+
+/** The members of a body that are judged, of whatever type. */
 type Judged = {
   readonly [Member in 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
 };
 
-/** The faults of a body that a contract cannot express, except for its moment. The body may be anything; members of the wrong type are skipped. */
-export function bodyFaults(body: Judged, { checkBsn }: { readonly checkBsn: boolean }): InvalidParam[] {
-  return checkBsn ? [...bsnFaults(body), ...termFaults(body.bewaartermijn)] : termFaults(body.bewaartermijn);
-}
-
 /**
- * The fault of the moment of an action, if it has one.
- * @param utc its `tijdstip` as `toUtc` reads it; empty outside the calendar
+ * The faults of a body, which may be anything; members of the wrong type are skipped.
+ * @param utc its `tijdstip` as `toUtc` reads it; empty outside the calendar, undefined when it is no text
  * @param latest the latest accepted moment (milliseconds since 1970); absent: the database was not asked
  */
-export function momentFaults(utc: string, latest = Number.POSITIVE_INFINITY): InvalidParam[] {
+export function bodyFaults(body: Judged, checkBsn: boolean, utc?: string, latest?: number): InvalidParam[] {
+  const faults = [...termFaults(body.bewaartermijn), ...momentFaults(utc, latest)];
+  return checkBsn ? [...bsnFaults(body), ...faults] : faults;
+}
+
+function momentFaults(utc: string | undefined, latest = Number.POSITIVE_INFINITY): InvalidParam[] {
   const fault = (reason: string): InvalidParam[] => [{ name: 'tijdstip', code: 'range', reason }];
   if (utc === '') return fault('moet in UTC in de jaren 1 tot en met 9999 liggen');
-  return Date.parse(utc) > latest ? fault('mag niet meer dan 24 uur in de toekomst liggen') : [];
+  if (utc === undefined || Date.parse(utc) <= latest) return [];
+  return fault('mag niet meer dan 24 uur in de toekomst liggen');
 }
 
 /** The faults of a `bewaartermijn` that is a duration; the contract refuses any other form. */
@@ -305,10 +344,7 @@ export interface Person {
   readonly objectId: string;
 }
 
-/**
- * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
- * ways: ` bsn`, `B.S.N.`, `BSN:`, `Burgerservicenummer`, its older name, its OID or its address in FHIR.
- */
+/** Whether a kind of identification means a citizen service number. The standard closes no list of kinds: ` bsn`, `B.S.N.` and `BSN:` count too. */
 export function isBsnKind(kind: unknown): boolean {
   return typeof kind === 'string' && BSN_KINDS.has(lettersAndDigits(kind).toLowerCase());
 }
@@ -343,30 +379,17 @@ function lettersAndDigits(text: string): string {
   return text.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The form that a person is looked up by. */
-function normalPerson(person: Person): Person {
-  const { soortObjectId, objectId } = person;
-  if (soortObjectId === 'BSN' && /^\d{9}$/.test(objectId)) return person;
-  if (isBsnKind(soortObjectId)) return { soortObjectId: 'BSN', objectId: bsnDigits(objectId) ?? objectId };
-  const kind = soortObjectId
+/** A key for a person: the same for every spelling, and different for any two persons. */
+export function personKey({ soortObjectId, objectId }: Person): string {
+  if (soortObjectId === 'BSN' && /^\d{9}$/.test(objectId)) return `BSN\n${objectId}`;
+  if (isBsnKind(soortObjectId)) return `BSN\n${bsnDigits(objectId) ?? objectId}`;
+  const normal = soortObjectId
     .normalize('NFKC')
     .replaceAll(/[\s.\p{Cf}]/gu, '')
     .toLowerCase();
-  // A text of such characters only stays as it is.
-  return { soortObjectId: kind === '' ? soortObjectId : kind, objectId };
-}
-
-/** A key for a person: the same for every spelling, and different for any two persons. */
-export function personKey(person: Person): string {
-  return personText(normalPerson(person));
-}
-
-/** An identification as one text, different for any two identifications. */
-function personText({ soortObjectId, objectId }: Person): string {
-  // A kind is never empty, so nothing else begins with a line break.
-  return soortObjectId.includes('\n')
-    ? `\n${JSON.stringify([soortObjectId, objectId])}`
-    : `${soortObjectId}\n${objectId}`;
+  // A text of such characters only stays as it is. A kind is never empty, so nothing else begins with a line break.
+  const kind = normal === '' ? soortObjectId : normal;
+  return kind.includes('\n') ? `\n${JSON.stringify([kind, objectId])}` : `${kind}\n${objectId}`;
 }
 
 export function isSamePerson(one: Person, other: Person): boolean {

@@ -8,7 +8,15 @@ import { platformProblems } from '../../plugins/problems.ts';
 import { type Categorie, categorieOf } from '../domain/categories.ts';
 import { reveal, type StoredVersie } from '../domain/encryption.ts';
 import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
-import { parseVerwerktObjectId, personKey, readVertrouwelijkheid, type Versie } from '../domain/verwerkingsactie.ts';
+import {
+  actieAnswer,
+  objectAnswer,
+  parseVerwerktObjectId,
+  personKey,
+  readVertrouwelijkheid,
+  type Versie,
+} from '../domain/verwerkingsactie.ts';
+import { readerOf } from '../logged-read.ts';
 import { proveVersion } from '../store/proof.ts';
 import { readCurrentParts, readLast } from '../store/versions.ts';
 import {
@@ -19,7 +27,7 @@ import {
   queryFaults,
   shownObjects,
 } from './person-page.ts';
-import { actieAnswer, allow, etag, may, objectAnswer, readerOf, sendWithETag } from './request-reply.ts';
+import { allow, etag, may, sendWithETag } from './verwerkingsacties.ts';
 
 /**
  * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read, and is

@@ -19,7 +19,7 @@ import {
 import { lockOfActiviteit } from '../store/changes.ts';
 import { MAX_COUNT } from '../store/find.ts';
 import { linkTo } from './person-page.ts';
-import { activiteitEtag, auteurOf, requireMatch, sendWithETag } from './request-reply.ts';
+import { auteurOf, requireMatch, sendWithETag } from './verwerkingsacties.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, UUID];
 
@@ -62,7 +62,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
     const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
     if (activiteit === undefined || !shownToCaller(request).includes(activiteit.vertrouwelijkheid))
       throw notInRegister();
-    return sendWithETag(request, reply, activiteitEtag(activiteit), answer(activiteit));
+    return sendWithETag(request, reply, etag(activiteit), answer(activiteit));
   });
 
   contract.serve(app, 'putVerwerkingsactiviteit', authenticate, async (request, reply) => {
@@ -71,12 +71,12 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
     const velden = readActiviteitBody(request.body);
     const activiteit = await actieLog.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
-      requireMatch(request, known && activiteitEtag(known));
+      requireMatch(request, known && etag(known));
       return writeActiviteit(db, id, velden, { ...auteurOf(request), at: clock.now(), known: known?.versie ?? 0 });
     });
     const body = answer(activiteit);
     if (activiteit.versie === 1) reply.code(201).header('location', body.url);
-    reply.header('etag', activiteitEtag(activiteit));
+    reply.header('etag', etag(activiteit));
     return body;
   });
 
@@ -85,7 +85,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
     await actieLog.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
-      requireMatch(request, activiteitEtag(known));
+      requireMatch(request, etag(known));
       await deleteActiviteit(db, id, clock.now(), auteurOf(request));
     });
     return reply.code(204).send();
@@ -103,4 +103,9 @@ function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Cha
 
 function notInRegister(): Problem {
   return new Problem(platformProblems.notFound, { detail: 'De verwerkingsactiviteit staat niet in het register.' });
+}
+
+/** The `ETag` of an activity. Its version numbers restart when it is removed and added again, and an old tag must not match the new one. */
+function etag({ versie, tijdstipRegistratie }: Activiteit): string {
+  return `"${versie}-${Date.parse(tijdstipRegistratie).toString(36)}"`;
 }
