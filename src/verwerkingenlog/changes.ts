@@ -2,7 +2,6 @@
  * Changes to the log. Those of one action or processing run one after another, and wait for each other in the process: waiting on connections, a few
  * clients that change the same processing would use up the pool.
  */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
@@ -12,7 +11,7 @@ import { Problem } from '../lib/problem.ts';
 import { createKeyedSemaphore, createSemaphore, type OneAtATime, type Permit } from '../lib/scheduling.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
 import { reveal, toStoreWithinBudget } from './domain/encryption.ts';
-import type { Versie } from './domain/verwerkingsactie.ts';
+import type { Actie, Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersies, tryLockChanges } from './store/changes.ts';
 import { readCurrent, readCurrentParts } from './store/versions.ts';
@@ -20,28 +19,18 @@ import { readCurrent, readCurrentParts } from './store/versions.ts';
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
 
-/** The client of a change, and its targets. */
-export interface Change {
-  /** Names of locks, as `store/changes.ts` makes them. */
-  readonly names: readonly string[];
+/** The client of a change. */
+export interface Changer {
   readonly client: string;
   /** Fires when the client disconnects: its change stops waiting. */
   readonly signal: AbortSignal;
-  /** The action has very many persons; the process handles one such action at a time. */
-  readonly isLarge?: boolean;
 }
 
-interface ActieChange extends Pick<Change, 'client' | 'signal'> {
-  readonly actieId: string;
-  /** The processing that the action will belong to. */
-  readonly verwerkingId: string | null;
-  /** How many objects the action will have. */
-  readonly objects: number;
-  /**
-   * Judges the current version and makes the next one; throws to change nothing.
-   * @param lastNumber highest number that any version has given to an object
-   */
-  readonly change: (current: Versie, lastNumber: number) => Versie;
+interface Change extends Changer {
+  /** Names of locks, as `store/changes.ts` makes them. */
+  readonly names: readonly string[];
+  /** The action has very many persons; the process handles one such action at a time. */
+  readonly isLarge?: boolean;
 }
 
 /** An action rarely moves to another processing between the read and the locks; each attempt locks the result of the last read. */
@@ -57,38 +46,48 @@ const WAITING_PER_CONNECTION = 100;
 
 /**
  * Gives an action a new version.
- * @returns undefined when the action is unknown or deleted
- * @throws {Problem} 400 for too many objects, 503 when too many wait, and errors of `change`
+ * @param becomes the action that it becomes; undefined when it ends
+ * @param change judges the current version and makes the next one, given the highest number that any version has given to an object; throws to change
+ *   nothing
+ * @throws {Problem} 400 for an unknown or deleted action and for too many objects, 503 when too many wait, and errors of `change`
  */
 export async function changeActie(
   actieLog: FastifyInstance['actieLog'],
   writer: ProofWriter | undefined,
-  { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
-): Promise<Versie | undefined> {
+  { actieId, becomes, ...changer }: Changer & { readonly actieId: string; readonly becomes?: Actie | undefined },
+  change: (current: Versie, lastNumber: number) => Versie,
+): Promise<Versie> {
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-    const [seen] = await actieLog.changes.read({ client, signal }, (db) =>
-      readCurrentParts(db, [actieId], { most: 0 }),
-    );
-    if (seen === undefined) return undefined;
+    const [seen] = await actieLog.changes.read(changer, (db) => readCurrentParts(db, [actieId], { most: 0 }));
+    if (seen === undefined) throw unknownVerwerkingsactie('actieId');
+    const { verwerkingId } = seen.stored;
     const names = [
       lockOfActie(actieId),
-      ...lockOfVerwerking(seen.stored.verwerkingId),
       ...lockOfVerwerking(verwerkingId),
+      ...lockOfVerwerking(becomes?.verwerkingId ?? null),
     ];
-    const isLarge = Math.max(objects, seen.objects) > LARGE_OBJECTS;
-    const outcome = await actieLog.changes.run({ names, client, signal, isLarge }, async (db) => {
+    const isLarge = Math.max(becomes?.verwerkteObjecten.length ?? 0, seen.objects) > LARGE_OBJECTS;
+    const changed = await actieLog.changes.run({ names, isLarge, ...changer }, async (db) => {
       const current = await readCurrent(db, actieId);
-      if (current === undefined) return {};
-      if (current.verwerkingId !== seen.stored.verwerkingId) return { again: true };
-      const lastNumber = await lastObjectNumber(db, actieId);
-      const next = change(await reveal(current, actieLog.keys), lastNumber);
+      if (current === undefined) throw unknownVerwerkingsactie('actieId');
+      if (current.verwerkingId !== verwerkingId) return undefined;
+      const next = change(await reveal(current, actieLog.keys), await lastObjectNumber(db, actieId));
       const made = await toStoreWithinBudget(writer, next, actieLog.keys);
       for (const appended of await replaceVersies(db, [current], [made], actieLog.store)) actieLog.count(appended);
-      return { next };
+      return next;
     });
-    if (outcome.again !== true) return outcome.next;
+    if (changed !== undefined) return changed;
   }
   throw busy();
+}
+
+/** There is nothing to change (the standard has 400 here, not 404). */
+export function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Problem {
+  const reason = 'bestaat niet of is vervallen';
+  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactie, {
+    detail: `${name}: ${reason}`,
+    invalidParams: [{ name, code: 'onbekend', reason }],
+  });
 }
 
 /** @param maxWaiting changes that may wait for one lock */
@@ -120,7 +119,7 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
 
   return {
     /** Reads data that a change needs beforehand, within the same share of the client. */
-    read<T>({ client, signal }: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T> {
+    read<T>({ client, signal }: Changer, work: (db: Db) => Promise<T>): Promise<T> {
       return withinShare(client, signal, () => work(pool));
     },
     /**

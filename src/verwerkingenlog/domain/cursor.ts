@@ -1,23 +1,21 @@
 /** Pages of a list: an opaque cursor names the row that a page begins after, or ends before. */
 
 /** The position of a page: after a row in the order of the list, or before it. */
-export interface Cursor<K extends readonly string[]> {
+export interface Cursor {
   readonly direction: 'after' | 'before';
-  readonly key: K;
+  /** The values that the list is ordered by. */
+  readonly key: readonly string[];
 }
 
-export interface Page<T> {
+interface Page<T> {
   readonly rows: readonly T[];
-  readonly next: boolean;
-  readonly previous: boolean;
+  /** Address of the page that follows, and of the one before. */
+  readonly next: string | null;
+  readonly previous: string | null;
 }
 
-export function writeCursor({ direction, key }: Cursor<readonly string[]>): string {
-  return Buffer.from(JSON.stringify([direction === 'after' ? 1 : 0, ...key])).toString('base64url');
-}
-
-/** @returns undefined for a text that is not a cursor with this number of parts */
-export function readCursor(text: string, parts: readonly RegExp[]): Cursor<readonly string[]> | undefined {
+/** @returns undefined for a text that is not a cursor with these parts */
+export function readCursor(text: string, parts: readonly RegExp[]): Cursor | undefined {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
@@ -34,11 +32,28 @@ export function readCursor(text: string, parts: readonly RegExp[]): Cursor<reado
 
 /**
  * Cuts the page from rows read in the direction of the cursor, one more than its limit.
- * @param rows in the order of reading: with `before` the reverse of the order of the list
+ * @param found in the order of reading: with `before` the reverse of the order of the list
+ * @param url of the request; its other parameters stay in the addresses of the neighbours
  */
-export function pageOf<T>(rows: readonly T[], limit: number, direction: 'after' | 'before' | undefined): Page<T> {
-  const more = rows.length > limit;
-  const shown = rows.slice(0, limit);
-  if (direction === 'before') return { rows: shown.toReversed(), next: true, previous: more };
-  return { rows: shown, next: more, previous: direction === 'after' };
+export function pageOf<T>(
+  found: readonly T[],
+  { limit, cursor, keyOf }: { limit: number; cursor: Cursor | undefined; keyOf: (row: T) => readonly string[] },
+  { address, url }: { readonly address: string; readonly url: string },
+): Page<T> {
+  const isBackward = cursor?.direction === 'before';
+  const isCut = found.length > limit;
+  const shown = found.slice(0, limit);
+  const rows = isBackward ? shown.toReversed() : shown;
+  const linkAt = (direction: Cursor['direction'], row: T | undefined): string | null => {
+    if (row === undefined) return null;
+    const key = JSON.stringify([direction === 'after' ? 1 : 0, ...keyOf(row)]);
+    const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
+    query.set('cursor', Buffer.from(key).toString('base64url'));
+    return `${address}?${query.toString()}`;
+  };
+  return {
+    rows,
+    next: isBackward || isCut ? linkAt('after', rows.at(-1)) : null,
+    previous: (isBackward ? isCut : cursor !== undefined) ? linkAt('before', rows.at(0)) : null,
+  };
 }

@@ -2,22 +2,20 @@
 
 import type { components } from '../../contracts/verwerkingenlog.ts';
 
-type Answer = components['schemas']['Verwerkingsactiviteit'];
+type Schemas = components['schemas'];
 
 /** Unknown members are `null`, or an empty list. */
-export type ActiviteitVelden = Omit<Answer, 'url' | 'verwerkingsactiviteitId' | 'tijdstipRegistratie'>;
-
-export interface Activiteit extends ActiviteitVelden {
-  readonly verwerkingsactiviteitId: string;
+export interface Activiteit extends Omit<Schemas['Verwerkingsactiviteit'], 'url'> {
   /** Counts from 1; starts again when the activity is removed and added again. */
   readonly versie: number;
-  readonly tijdstipRegistratie: string;
 }
 
-type ActiviteitBody = components['schemas']['VerwerkingsactiviteitInvoer'];
-
-export function readActiviteitBody(body: ActiviteitBody): ActiviteitVelden {
+export function activiteitOf(
+  body: Schemas['VerwerkingsactiviteitInvoer'],
+  registered: Pick<Activiteit, 'verwerkingsactiviteitId' | 'versie' | 'tijdstipRegistratie'>,
+): Activiteit {
   return {
+    ...registered,
     naam: body.naam,
     verantwoordelijkeOrganisatie: body.verantwoordelijkeOrganisatie,
     doel: body.doel,

@@ -1,3 +1,4 @@
+/** Reading the actions of a person, in pages, and what of an action a caller may see. */
 import type { FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -6,11 +7,9 @@ import type { InvalidParam } from '../../lib/problem.ts';
 import { toUtc } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
 import { refuse } from '../../plugins/faults.ts';
-import type { Categorie } from '../domain/categories.ts';
-import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
+import { type Cursor, pageOf, readCursor } from '../domain/cursor.ts';
 import { type IdentityKeys, reveal } from '../domain/encryption.ts';
-import type { Versie } from '../domain/verwerkingsactie.ts';
-import { isSamePerson, type Person } from '../domain/verwerkingsactie.ts';
+import { isSamePerson, type Person, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../logged-read.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
 
@@ -22,60 +21,6 @@ interface PersonPage {
   readonly versies: readonly Versie[];
 }
 
-/**
- * Prepares the reading of one page of a person's actions. The reading resolves when all of its queries have been sent.
- * @throws {Problem} 400 for faults that a contract cannot express
- */
-export function preparePersonPage(
-  request: FastifyRequest,
-  query: PersonQuery,
-  options: {
-    readonly categorieen: readonly Categorie[];
-    readonly address: string;
-    readonly per: PersonFilter['per'];
-    readonly without?: PersonFilter['without'];
-  },
-): (db: Db) => Promise<Reading<PersonPage>> {
-  refuse(queryFaults(query, options.per));
-  const { keys } = request.server.actieLog;
-  const { soortObjectId, objectId, beginDatum, eindDatum } = query;
-  const filter: PersonFilter = {
-    hashes: hashesOf(query, keys),
-    categorieen: options.categorieen,
-    per: options.per,
-    begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
-    eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
-    verwerkingsactiviteitId: query.verwerkingsactiviteitId,
-    without: options.without,
-  };
-  const cursor = query.cursor === undefined ? undefined : readPersonCursor(query.cursor, options.per);
-  return async (db) => {
-    const found = await findLocations(db, filter, cursor, query.limit + 1);
-    const page = pageOf(found, query.limit, cursor?.direction);
-    const alone = !page.next && !page.previous;
-    const rest = Promise.all([alone ? page.rows.length : countLocations(db, filter), readVersionsAt(db, page.rows)]);
-    return {
-      persons: [{ soortObjectId, objectId }],
-      confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
-      result: rest.then(async ([count, stored]) => {
-        const versies: Versie[] = [];
-        for (const row of stored) versies.push(onlyPerson(await reveal(row, keys), query));
-        return {
-          count,
-          next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
-          previous: page.previous ? pageLink(request, options.address, options.per, 'before', page.rows.at(0)) : null,
-          versies,
-        };
-      }),
-    };
-  };
-}
-
-/** The index searches by a hash of 128 bits; the identity itself decides. */
-function onlyPerson(versie: Versie, person: Person): Versie {
-  return { ...versie, objecten: versie.objecten.filter((object) => isSamePerson(object, person)) };
-}
-
 /** Whose actions are wanted, and which of them. */
 interface PersonQuery extends Person {
   readonly limit: number;
@@ -83,6 +28,50 @@ interface PersonQuery extends Person {
   readonly eindDatum?: string | undefined;
   readonly verwerkingsactiviteitId?: string | undefined;
   readonly cursor?: string | undefined;
+}
+
+/**
+ * Prepares the reading of one page of a person's actions. The reading resolves when all of its queries have been sent.
+ * @throws {Problem} 400 for faults that a contract cannot express
+ */
+export function preparePersonPage(
+  { url, server }: FastifyRequest,
+  query: PersonQuery,
+  { address, ...which }: Pick<PersonFilter, 'categorieen' | 'per' | 'without'> & { readonly address: string },
+): (db: Db) => Promise<Reading<PersonPage>> {
+  const { per } = which;
+  refuse(queryFaults(query, per));
+  const { keys } = server.actieLog;
+  const { soortObjectId, objectId, beginDatum, eindDatum, verwerkingsactiviteitId, limit } = query;
+  const filter: PersonFilter = {
+    ...which,
+    hashes: hashesOf(query, keys),
+    begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
+    eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
+    verwerkingsactiviteitId,
+  };
+  const cursor = query.cursor === undefined ? undefined : readPersonCursor(query.cursor, per);
+  const keyOf = ({ tijdstip, actieId, positions }: Location): string[] =>
+    per === 'object' ? [tijdstip, actieId, positions.slice(1, -1)] : [tijdstip, actieId];
+  return async (db) => {
+    const found = await findLocations(db, filter, cursor, limit + 1);
+    const { rows, ...links } = pageOf(found, { limit, cursor, keyOf }, { address, url });
+    const isAll = cursor === undefined && found.length <= limit;
+    const rest = Promise.all([isAll ? rows.length : countLocations(db, filter), readVersionsAt(db, rows)]);
+    return {
+      persons: [{ soortObjectId, objectId }],
+      confidential: rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
+      result: rest.then(async ([count, stored]) => {
+        const versies: Versie[] = [];
+        for (const row of stored) {
+          const versie = await reveal(row, keys);
+          // The index searches by a hash of 128 bits; the identity itself decides.
+          versies.push({ ...versie, objecten: versie.objecten.filter((object) => isSamePerson(object, query)) });
+        }
+        return { count, ...links, versies };
+      }),
+    };
+  };
 }
 
 /** A person whom a query may name, in full or in part. */
@@ -94,7 +83,7 @@ export type AskedPerson = operations['getVerwerktObject']['Querystring'];
  * @returns undefined when the caller may see no object, or had to name a person
  * @throws {Problem} 400 when a person is named in part
  */
-export function shownObjects<T extends { readonly soortObjectId: string; readonly objectId: string }>(
+export function shownObjects<T extends Person>(
   request: FastifyRequest,
   { objecttype, soortObjectId, objectId }: AskedPerson,
   objects: readonly T[],
@@ -147,28 +136,9 @@ export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidPa
   return faults;
 }
 
-function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readonly string[]> | undefined {
+function readPersonCursor(text: string, per: PersonFilter['per']): Cursor | undefined {
   const cursor = readCursor(text, CURSOR_PARTS[per]);
   const tijdstip = cursor?.key[0] ?? '';
   // An impossible date parses as another date, so it does not come back as written.
   return !Number.isNaN(Date.parse(tijdstip)) && toUtc(tijdstip) === tijdstip ? cursor : undefined;
-}
-
-function pageLink(
-  request: FastifyRequest,
-  address: string,
-  per: PersonFilter['per'],
-  direction: 'after' | 'before',
-  location: Location | undefined,
-): string | null {
-  if (location === undefined) return null;
-  const { tijdstip, actieId, positions } = location;
-  const key = [tijdstip, actieId, ...(per === 'object' ? [positions.slice(1, -1)] : [])];
-  return linkTo(request, address, writeCursor({ direction, key }));
-}
-
-export function linkTo(request: FastifyRequest, address: string, cursor: string): string {
-  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
-  query.set('cursor', cursor);
-  return `${address}?${query.toString()}`;
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -14,11 +14,10 @@ import {
   parseVerwerktObjectId,
   personKey,
   readVertrouwelijkheid,
-  type Versie,
 } from '../domain/verwerkingsactie.ts';
 import { readerOf } from '../logged-read.ts';
 import { proveVersion } from '../store/proof.ts';
-import { readCurrentParts, readLast } from '../store/versions.ts';
+import { type PartOfVersie, readCurrentParts, readLast } from '../store/versions.ts';
 import {
   type AskedPerson,
   hashesOf,
@@ -35,12 +34,6 @@ import { allow, etag, may, sendWithETag } from './verwerkingsacties.ts';
  */
 const MAX_UNNAMED = 1000;
 
-interface ReadActie {
-  /** With the objects that the caller may see. */
-  readonly versie: Versie;
-  readonly beperkteSet: boolean;
-}
-
 /**
  * The parts of an action that a caller may see, for its answer and for the entry about the reading.
  * @param found the newest version, with its number of objects; undefined for an unknown action
@@ -48,7 +41,7 @@ interface ReadActie {
  */
 async function visibleActie(
   request: FastifyRequest<{ Querystring: AskedPerson & { readonly beperkteSet?: boolean } }>,
-  found: { readonly stored: StoredVersie; readonly objects: number } | undefined,
+  found: PartOfVersie | undefined,
 ) {
   const notFound = new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
   if (found === undefined) throw notFound;
@@ -65,11 +58,16 @@ async function visibleActie(
     const reason = `ontbreekt: van een actie met meer dan ${MAX_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
     refuse(['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason })));
   }
-  const read: ReadActie = { versie: { ...whole, objecten }, beperkteSet };
   // Each person once, even with several objects.
   const all = [...new Map(objecten.map((object) => [personKey(object), object])).values()];
   const persons = person === undefined ? all : [person];
-  return { read, whole, stored: found.stored, persons, confidential: categorie === 'vertrouwelijk' };
+  return {
+    stored: found.stored,
+    whole,
+    objecten,
+    beperkteSet,
+    logged: { persons, confidential: categorie === 'vertrouwelijk' },
+  };
 }
 
 /** One action by its identity, and its proof, which has the same access rules and shows the same. */
@@ -83,8 +81,8 @@ export function getVerwerkingsactie(app: FastifyInstance): void {
     const { versie, beperkteSet } = await loggedRead(reader, async (db) => {
       const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, keys) };
       const [found] = await readCurrentParts(db, [request.params.actieId], wanted);
-      const { read, persons, confidential } = await visibleActie(request, found);
-      return { result: read, persons, confidential };
+      const { whole, objecten, beperkteSet, logged } = await visibleActie(request, found);
+      return { result: { versie: { ...whole, objecten }, beperkteSet }, ...logged };
     });
     return sendWithETag(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
   });
@@ -94,16 +92,18 @@ export function getVerwerkingsactie(app: FastifyInstance): void {
     const proof = await loggedRead(reader, async (db) => {
       const last = await readLast(db, request.params.actieId);
       const found = last && { stored: last, objects: last.objecten.length };
-      const { read, whole, stored, persons, confidential } = await visibleActie(request, found);
-      const { actieId, objecten } = read.versie;
-      const parts = [BASIS, ...(read.beperkteSet ? [] : [AANVULLEND])];
-      const shown = [...parts, ...objecten.map(({ nummer }) => objectPart(actieId, nummer))];
-      return { result: await prove(db, app, { stored, versie: whole, shown }), persons, confidential };
+      const { stored, whole, objecten, beperkteSet, logged } = await visibleActie(request, found);
+      const parts = objecten.map(({ nummer }) => objectPart(whole.actieId, nummer));
+      const shown = [BASIS, ...(beperkteSet ? [] : [AANVULLEND]), ...parts];
+      return { result: await prove(db, app, { stored, versie: whole, shown }), ...logged };
     });
-    return sendProof(reply, proof);
+    return reply.type(PROOF_TYPE).send(proof);
   });
 }
 
+const PROOF_TYPE = 'text/plain; charset=utf-8';
+
+/** The proof of a version. @throws {Problem} 404 when there is none, or not yet */
 async function prove(db: Db, app: FastifyInstance, proven: Parameters<typeof proveVersion>[2]): Promise<string> {
   const writer = app.proof('verwerkingen', 'kept');
   const made = await proveVersion(db, writer, proven, app.actieLog.keys);
@@ -113,12 +113,6 @@ async function prove(db: Db, app: FastifyInstance, proven: Parameters<typeof pro
   const retryAfter = String(writer?.intervalSeconds ?? 0);
   throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': retryAfter } });
 }
-
-function sendProof(reply: FastifyReply, proof: string): FastifyReply {
-  return reply.type('text/plain; charset=utf-8').send(proof);
-}
-
-type ListQuery = operations['getVerwerkingsacties']['Querystring'];
 
 /** F4086, F2525, F9787 and F0143: the actions in which a person was processed. */
 export function getVerwerkingsacties(app: FastifyInstance): void {
@@ -142,7 +136,7 @@ export function getVerwerkingsacties(app: FastifyInstance): void {
 }
 
 /** Both spellings of the parameter together, each value once; without either, only actions that are not confidential. */
-function askedCategorieen(query: ListQuery): Categorie[] {
+function askedCategorieen(query: operations['getVerwerkingsacties']['Querystring']): Categorie[] {
   const words = [...(query.vertrouwelijkheid ?? []), ...(query.vertrouwelijkheid__in?.split(',') ?? [])];
   return words.length === 0 ? ['normaal'] : [...new Set(words.map(readVertrouwelijkheid))];
 }
@@ -211,6 +205,6 @@ export function getVerwerkteObjecten(app: FastifyInstance): void {
       const shown = [BASIS, objectPart(actieId, number)];
       return { result: await prove(db, app, { stored, versie, shown }), persons: [object], confidential: false };
     });
-    return sendProof(reply, proof);
+    return reply.type(PROOF_TYPE).send(proof);
   });
 }

@@ -10,7 +10,7 @@ import { requestClosedSignal } from '../../plugins/connections.ts';
 import { invalidRequest, refuse } from '../../plugins/faults.ts';
 import { isKnown, traceOf } from '../../plugins/headers.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { changeActie } from '../changes.ts';
+import { type Changer, changeActie, unknownVerwerkingsactie } from '../changes.ts';
 import { CATEGORIEEN, type Categorie, categorieOf } from '../domain/categories.ts';
 import {
   type Actie,
@@ -32,6 +32,10 @@ import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 /** The author of a version or an entry. */
 export function auteurOf(request: FastifyRequest): Auteur {
   return { door: callerOf(request).subject, verzoekId: request.id };
+}
+
+export function changerOf(request: FastifyRequest, reply: FastifyReply): Changer {
+  return { client: callerOf(request).subject, signal: requestClosedSignal(reply) };
 }
 
 type Handeling = 'vastleggen' | 'opvragen' | 'wijzigen' | 'bewaartermijn' | 'vertrouwelijkheid' | 'verwijderen';
@@ -196,40 +200,26 @@ export function changeVerwerkingsactie(app: FastifyInstance): void {
       const actie = isWhole(body) ? await parseAction(body, app) : undefined;
       // No scope allows this: only a whole processing can be lifted.
       if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
-      const versie = await changeActie(actieLog, writer, {
-        actieId: request.params.actieId.toLowerCase(),
-        verwerkingId: actie?.verwerkingId ?? null,
-        objects: actie?.verwerkteObjecten.length ?? 0,
-        client: callerOf(request).subject,
-        signal: requestClosedSignal(reply),
-        change: (current, lastNumber) => {
-          allow(request, 'wijzigen', [categorieOf(current), ...(actie === undefined ? [] : [actie.vertrouwelijkheid])]);
-          requireMatch(request, etag(current.versie));
-          const lost = silentLosses(body, current);
-          if (actie === undefined || lost.length > 0) throw invalidRequest(lost);
-          return replaced(current, actie, lastNumber, clock.now(), auteurOf(request));
-        },
+      const target = { actieId: request.params.actieId.toLowerCase(), becomes: actie, ...changerOf(request, reply) };
+      const versie = await changeActie(actieLog, writer, target, (current, lastNumber) => {
+        allow(request, 'wijzigen', [categorieOf(current), ...(actie === undefined ? [] : [actie.vertrouwelijkheid])]);
+        requireMatch(request, etag(current.versie));
+        const lost = silentLosses(body, current);
+        if (actie === undefined || lost.length > 0) throw invalidRequest(lost);
+        return replaced(current, actie, lastNumber, clock.now(), auteurOf(request));
       });
-      if (versie === undefined) throw unknownVerwerkingsactie('actieId');
       reply.header('etag', etag(versie.versie));
       return actieAnswer(versie, base(), false);
     },
   );
 
   contract.serve(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
-    const versie = await changeActie(actieLog, writer, {
-      actieId: request.params.actieId.toLowerCase(),
-      verwerkingId: null,
-      objects: 0,
-      client: callerOf(request).subject,
-      signal: requestClosedSignal(reply),
-      change: (current) => {
-        allow(request, 'verwijderen', [categorieOf(current)]);
-        requireMatch(request, etag(current.versie));
-        return ended(current, clock.now(), auteurOf(request));
-      },
+    const target = { actieId: request.params.actieId.toLowerCase(), ...changerOf(request, reply) };
+    await changeActie(actieLog, writer, target, (current) => {
+      allow(request, 'verwijderen', [categorieOf(current)]);
+      requireMatch(request, etag(current.versie));
+      return ended(current, clock.now(), auteurOf(request));
     });
-    if (versie === undefined) throw unknownVerwerkingsactie('actieId');
     return reply.code(204).send();
   });
 }
@@ -239,16 +229,14 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
   const { contract, access } = app.verwerkingenlog;
   const { clock, actieLog } = app;
   const writer = app.proof('verwerkingen');
+  const proof = writer === undefined ? undefined : { writer, keys: actieLog.keys };
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
-    const { bewaartermijn } = request.body;
+    const { bewaartermijn, vertrouwelijkheid: word } = request.body;
     refuse(termFaults(bewaartermijn));
-    const word = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
-    const names = lockOfVerwerking(verwerkingId);
-    const proof = writer === undefined ? undefined : { writer, keys: actieLog.keys };
     const withLdv = callerOf(request).scopes.has('update:confidential');
-    const change = { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) };
+    const change = { names: lockOfVerwerking(verwerkingId), ...changerOf(request, reply) };
     await actieLog.changes.run(change, async (db) => {
       // Later appends are not affected.
       const acties = await readActies(db, verwerkingId, { withLdv });
@@ -262,14 +250,5 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
       await patchActies(db, acties, patch, clock.now(), auteurOf(request), actieLog.store);
     });
     return reply.code(204).send();
-  });
-}
-
-/** There is nothing to change (the standard has 400 here, not 404). */
-function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Problem {
-  const reason = 'bestaat niet of is vervallen';
-  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactie, {
-    detail: `${name}: ${reason}`,
-    invalidParams: [{ name, code: 'onbekend', reason }],
   });
 }

@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID } from '../../lib/patterns.ts';
 import { Problem } from '../../lib/problem.ts';
+import { moment } from '../../lib/time.ts';
 import { callerOf } from '../../plugins/auth.ts';
-import { requestClosedSignal } from '../../plugins/connections.ts';
 import { refuse } from '../../plugins/faults.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import type { Change } from '../changes.ts';
-import { pageOf, readCursor, writeCursor } from '../domain/cursor.ts';
+import { pageOf, readCursor } from '../domain/cursor.ts';
 import { termFaults } from '../domain/verwerkingsactie.ts';
-import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
+import { type Activiteit, activiteitOf } from '../domain/verwerkingsactiviteit.ts';
 import {
   countActiviteiten,
   deleteActiviteit,
@@ -18,8 +17,7 @@ import {
 } from '../store/activiteiten.ts';
 import { lockOfActiviteit } from '../store/changes.ts';
 import { MAX_COUNT } from '../store/find.ts';
-import { linkTo } from './person-page.ts';
-import { auteurOf, requireMatch, sendWithETag } from './verwerkingsacties.ts';
+import { auteurOf, changerOf, requireMatch, sendWithETag } from './verwerkingsacties.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, UUID];
 
@@ -33,29 +31,22 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
     url: `${base()}/verwerkingsactiviteiten/${activiteit.verwerkingsactiviteitId}`,
     ...activiteit,
   });
+  const keyOf = ({ naam, verwerkingsactiviteitId }: Activiteit): string[] => [naam, verwerkingsactiviteitId];
 
   contract.serve(app, 'getVerwerkingsactiviteiten', authenticate, async (request) => {
-    const { limit } = request.query;
-    const cursor = request.query.cursor === undefined ? undefined : readCursor(request.query.cursor, CURSOR_PARTS);
-    if (request.query.cursor !== undefined && cursor === undefined) {
+    const { limit, cursor: text } = request.query;
+    const cursor = text === undefined ? undefined : readCursor(text, CURSOR_PARTS);
+    if (text !== undefined && cursor === undefined)
       refuse([{ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' }]);
-    }
     const shown = shownToCaller(request);
-    const page = pageOf(await listActiviteiten(pool, shown, cursor, limit + 1), limit, cursor?.direction);
-    const link = (direction: 'after' | 'before', at: Activiteit | undefined): string | null =>
-      at === undefined
-        ? null
-        : linkTo(
-            request,
-            `${base()}/verwerkingsactiviteiten`,
-            writeCursor({ direction, key: [at.naam, at.verwerkingsactiviteitId] }),
-          );
-    return {
-      count: await countActiviteiten(pool, shown, MAX_COUNT),
-      next: page.next ? link('after', page.rows.at(-1)) : null,
-      previous: page.previous ? link('before', page.rows.at(0)) : null,
-      results: page.rows.map(answer),
-    };
+    const found = await listActiviteiten(pool, shown, cursor, limit + 1);
+    const { rows, ...links } = pageOf(
+      found,
+      { limit, cursor, keyOf },
+      { address: `${base()}/verwerkingsactiviteiten`, url: request.url },
+    );
+    const count = await countActiviteiten(pool, shown, MAX_COUNT);
+    return { count, ...links, results: rows.map(answer) };
   });
 
   contract.serve(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
@@ -68,12 +59,17 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
   contract.serve(app, 'putVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
     refuse(termFaults(request.body.bewaartermijn));
-    const velden = readActiviteitBody(request.body);
-    const activiteit = await actieLog.changes.run(changeOf(id, request, reply), async (db) => {
-      const known = await readActiviteit(db, id);
-      requireMatch(request, known && etag(known));
-      return writeActiviteit(db, id, velden, { ...auteurOf(request), at: clock.now(), known: known?.versie ?? 0 });
-    });
+    const activiteit = await actieLog.changes.run(
+      { names: [lockOfActiviteit(id)], ...changerOf(request, reply) },
+      async (db) => {
+        const known = await readActiviteit(db, id);
+        requireMatch(request, known && etag(known));
+        const registered = { versie: (known?.versie ?? 0) + 1, tijdstipRegistratie: moment(clock.now()) };
+        const made = activiteitOf(request.body, { verwerkingsactiviteitId: id, ...registered });
+        await writeActiviteit(db, made, auteurOf(request));
+        return made;
+      },
+    );
     const body = answer(activiteit);
     if (activiteit.versie === 1) reply.code(201).header('location', body.url);
     reply.header('etag', etag(activiteit));
@@ -82,11 +78,11 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
 
   contract.serve(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
-    await actieLog.changes.run(changeOf(id, request, reply), async (db) => {
+    await actieLog.changes.run({ names: [lockOfActiviteit(id)], ...changerOf(request, reply) }, async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
       requireMatch(request, etag(known));
-      await deleteActiviteit(db, id, clock.now(), auteurOf(request));
+      await deleteActiviteit(db, id, moment(clock.now()), auteurOf(request));
     });
     return reply.code(204).send();
   });
@@ -95,10 +91,6 @@ export function verwerkingsactiviteiten(app: FastifyInstance): void {
 /** Confidential activities would reveal investigations. */
 function shownToCaller(request: FastifyRequest): readonly Activiteit['vertrouwelijkheid'][] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'vertrouwelijk'] : ['normaal'];
-}
-
-function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Change {
-  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, signal: requestClosedSignal(reply) };
 }
 
 function notInRegister(): Problem {

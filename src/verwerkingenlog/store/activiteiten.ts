@@ -1,17 +1,33 @@
+/** The register of processing activities, and the history of what it said. */
 import type { Db } from '../../database/transaction.ts';
 import { moment } from '../../lib/time.ts';
 import type { Cursor } from '../domain/cursor.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
-import type { Activiteit, ActiviteitVelden } from '../domain/verwerkingsactiviteit.ts';
+import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
+
+const COLUMNS = [
+  ['verwerkingsactiviteitId', 'verwerkingsactiviteit_id'],
+  ['versie', 'versie'],
+  ['tijdstipRegistratie', 'tijdstip_registratie'],
+  ['naam', 'naam'],
+  ['verantwoordelijkeOrganisatie', 'verantwoordelijke_organisatie'],
+  ['doel', 'doel'],
+  ['grondslag', 'grondslag'],
+  ['toelichtingGrondslag', 'toelichting_grondslag'],
+  ['categorie', 'categorie'],
+  ['verantwoordelijkeBestuursorgaan', 'verantwoordelijke_bestuursorgaan'],
+  ['gebaseerdOp', 'gebaseerd_op'],
+  ['bewaartermijn', 'bewaartermijn'],
+  ['vertrouwelijkheid', 'vertrouwelijkheid'],
+  ['herkomst', 'herkomst'],
+  ['afnemendeCategorieOntvangers', 'afnemende_categorie_ontvangers'],
+  ['afnemendeInternationaleDerden', 'afnemende_internationale_derden'],
+  ['verwerktePersoonsgegevens', 'verwerkte_persoonsgegevens'],
+] as const satisfies readonly (readonly [member: keyof Activiteit, column: string])[];
+const NAMES = COLUMNS.map(([, column]) => column).join(', ');
+const SELECT = COLUMNS.map(([member, column]) => `${column} as "${member}"`).join(', ');
 
 type Row = Omit<Activiteit, 'tijdstipRegistratie'> & { readonly tijdstipRegistratie: Date };
-
-const SELECT = `
-  verwerkingsactiviteit_id as "verwerkingsactiviteitId", versie, tijdstip_registratie as "tijdstipRegistratie", naam,
-  verantwoordelijke_organisatie as "verantwoordelijkeOrganisatie", doel, grondslag, toelichting_grondslag as "toelichtingGrondslag",
-  categorie, verantwoordelijke_bestuursorgaan as "verantwoordelijkeBestuursorgaan", gebaseerd_op as "gebaseerdOp", bewaartermijn,
-  vertrouwelijkheid, herkomst, afnemende_categorie_ontvangers as "afnemendeCategorieOntvangers",
-  afnemende_internationale_derden as "afnemendeInternationaleDerden", verwerkte_persoonsgegevens as "verwerktePersoonsgegevens"`;
 
 function fromRow(row: Row): Activiteit {
   return { ...row, tijdstipRegistratie: moment(row.tijdstipRegistratie) };
@@ -38,7 +54,7 @@ type Vertrouwelijkheid = Activiteit['vertrouwelijkheid'];
 export async function listActiviteiten(
   db: Db,
   shown: readonly Vertrouwelijkheid[],
-  cursor: Cursor<readonly string[]> | undefined,
+  cursor: Cursor | undefined,
   limit: number,
 ): Promise<Activiteit[]> {
   const [than, order] = cursor?.direction === 'before' ? ['<', 'desc'] : ['>', 'asc'];
@@ -62,51 +78,21 @@ export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkhei
   return rows[0]?.count ?? 0;
 }
 
-/** Adds an activity to the register, or replaces the one with its identity. The caller holds its lock. @param known its version; 0: it is new */
-export async function writeActiviteit(
-  db: Db,
-  id: string,
-  velden: ActiviteitVelden,
-  { at, known, ...auteur }: Auteur & { readonly at: Date; readonly known: number },
-): Promise<Activiteit> {
+/** Adds an activity to the register, or replaces the one with its identity. The caller holds its lock. */
+export async function writeActiviteit(db: Db, activiteit: Activiteit, auteur: Auteur): Promise<void> {
+  const { verwerkingsactiviteitId: id, tijdstipRegistratie: at } = activiteit;
+  const row = Object.fromEntries(COLUMNS.map(([member, column]) => [column, activiteit[member]]));
   await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
-  const { rows } = await db.query<Row>(
-    `insert into verwerkingenlog.verwerkingsactiviteiten (
-       verwerkingsactiviteit_id, versie, tijdstip_registratie, door, verzoek_id, naam, verantwoordelijke_organisatie, doel, grondslag,
-       toelichting_grondslag, categorie, verantwoordelijke_bestuursorgaan, gebaseerd_op, bewaartermijn, herkomst,
-       afnemende_categorie_ontvangers, afnemende_internationale_derden, verwerkte_persoonsgegevens, vertrouwelijkheid)
-     values ($1::uuid, $19::integer, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text,
-       $11::text, $12::text, $13::text, $14::text, $15::text[], $16::text[], $17::json, $18::text)
-     returning ${SELECT}`,
-    [
-      id,
-      at,
-      auteur.door,
-      auteur.verzoekId,
-      velden.naam,
-      velden.verantwoordelijkeOrganisatie,
-      velden.doel,
-      velden.grondslag,
-      velden.toelichtingGrondslag,
-      velden.categorie,
-      velden.verantwoordelijkeBestuursorgaan,
-      velden.gebaseerdOp,
-      velden.bewaartermijn,
-      velden.herkomst,
-      velden.afnemendeCategorieOntvangers,
-      velden.afnemendeInternationaleDerden,
-      JSON.stringify(velden.verwerktePersoonsgegevens),
-      velden.vertrouwelijkheid,
-      known + 1,
-    ],
+  await db.query(
+    `insert into verwerkingenlog.verwerkingsactiviteiten (${NAMES}, door, verzoek_id)
+     select ${NAMES}, $2::text, $3::text from json_populate_record(null::verwerkingenlog.verwerkingsactiviteiten, $1::json)`,
+    [JSON.stringify(row), auteur.door, auteur.verzoekId],
   );
-  if (rows[0] === undefined) throw new TypeError('an insert returned nothing');
-  await recordTerm(db, id, velden.bewaartermijn, at, auteur);
-  await recordVersie(db, id, at, { ...velden, verwijderd: false });
-  return fromRow(rows[0]);
+  await recordTerm(db, id, activiteit.bewaartermijn, at, auteur);
+  await recordVersie(db, id, at, { ...activiteit, verwijderd: false });
 }
 
-export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Auteur): Promise<void> {
+export async function deleteActiviteit(db: Db, id: string, at: string, auteur: Auteur): Promise<void> {
   const { rows } = await db.query<ActiviteitStand>(
     `delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid
      returning naam, vertrouwelijkheid, bewaartermijn, true as verwijderd`,
@@ -120,7 +106,7 @@ export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Aut
  * Records when an activity got this term, because retention asks whether it was shortened. A term never begins before its predecessor, even if
  * another machine with another clock recorded that one.
  */
-async function recordTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
+async function recordTerm(db: Db, id: string, term: string | null, at: string, auteur: Auteur): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, valid_from, bewaartermijn, door, verzoek_id)
      select $1::uuid, greatest($2::timestamptz, (
@@ -148,7 +134,7 @@ export interface ActiviteitVersie extends ActiviteitStand {
 }
 
 /** Like a term, a version never begins before its predecessor. */
-async function recordVersie(db: Db, id: string, at: Date, stand: ActiviteitStand): Promise<void> {
+async function recordVersie(db: Db, id: string, at: string, stand: ActiviteitStand): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_versies
        (verwerkingsactiviteit_id, valid_from, naam, vertrouwelijkheid, bewaartermijn, deleted)

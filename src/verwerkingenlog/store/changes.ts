@@ -1,30 +1,27 @@
 /** Locks of the targets of a change, and its statements. */
-
 import { type Db, lock, tryLock } from '../../database/transaction.ts';
-import { moment } from '../../lib/time.ts';
 import type { ProofWriter } from '../../proof/proof-log.ts';
 import { type Categorie, categorieVan } from '../domain/categories.ts';
-import type { IdentityKeys } from '../domain/encryption.ts';
-import { encryptSeed, positionsByPerson, reveal, type SealedVersie, type StoredVersie } from '../domain/encryption.ts';
+import {
+  encryptSeed,
+  type IdentityKeys,
+  positionsByPerson,
+  reveal,
+  type SealedVersie,
+  type StoredVersie,
+} from '../domain/encryption.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
-import type { Auteur, Versie, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
+import { type Auteur, type Patch, patched } from '../domain/verwerkingsactie.ts';
 import type { Appended, VersionStore } from './append.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 // A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
 
-export function lockOfActie(id: string): string {
-  return `actie ${id}`;
-}
-
-/** The lock of a processing; none for an action that belongs to no processing. */
-export function lockOfVerwerking(id: string | null): string[] {
-  return id === null ? [] : [`verwerking ${id}`];
-}
-
-export function lockOfActiviteit(id: string): string {
-  return `verwerkingsactiviteit ${id}`;
-}
+export const lockOfActie = (id: string): string => `actie ${id}`;
+/** None for an action that belongs to no processing. */
+export const lockOfVerwerking = (id: string | null): string[] => (id === null ? [] : [`verwerking ${id}`]);
+export const lockOfActiviteit = (id: string): string => `verwerkingsactiviteit ${id}`;
+const inLog = (name: string): string => `verwerkingenlog ${name}`;
 
 /**
  * Takes locks until the transaction ends, without waiting on a connection.
@@ -37,14 +34,10 @@ export function tryLockChanges(db: Db, names: readonly string[]): Promise<boolea
 /** Locks these actions and processings until the transaction ends, in one order so that there is no deadlock. */
 export async function lockChanges(
   db: Db,
-  what: { readonly acties?: readonly string[]; readonly verwerkingen?: readonly (string | null)[] },
+  acties: readonly string[],
+  verwerkingen: readonly (string | null)[],
 ): Promise<void> {
-  const names = [...(what.acties ?? []).map(lockOfActie), ...(what.verwerkingen ?? []).flatMap(lockOfVerwerking)];
-  await lock(db, ...names.map(inLog));
-}
-
-function inLog(name: string): string {
-  return `verwerkingenlog ${name}`;
+  await lock(db, ...[...acties.map(lockOfActie), ...verwerkingen.flatMap(lockOfVerwerking)].map(inLog));
 }
 
 /** Adds the versions that follow current ones, and updates the locations. The caller holds the locks of the actions or of their processing. */
@@ -120,27 +113,31 @@ export async function readActies(
   return rows.map((row) => ({ ...row, categorie: categorieVan(row.categorie) }));
 }
 
-interface VerwerkingChange {
-  readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
-  readonly bewaartermijn?: string | undefined;
-  /** The proof log of processing, when there is one. */
-  readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined;
-}
-
 /** Actions and objects that are changed together; one action may have more objects. */
 const PATCH_ACTIONS = 500;
 const PATCH_OBJECTS = 10_000;
 
-/** Gives each of these actions of a processing a new version. The caller has held the lock of the processing since they were read. */
+/**
+ * Gives each of these actions of a processing a new version. The caller has held the lock of the processing since they were read.
+ * @param change with the proof log of processing, when there is one
+ */
 export async function patchActies(
   db: Db,
   acties: readonly ActieOfVerwerking[],
-  change: VerwerkingChange,
+  change: Patch & { readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined },
   now: Date,
   auteur: Auteur,
   store: VersionStore,
 ): Promise<void> {
   await preferIndexes(db);
+  const nextOf = async (current: StoredVersie): Promise<SealedVersie> => {
+    const next = { ...patched(current, change, now, auteur), seed: null };
+    if (change.proof === undefined) return { versie: next };
+    const { writer, keys } = change.proof;
+    const versie = patched(await reveal(current, keys), change, now, auteur);
+    const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
+    return { versie: { ...next, seed: encryptSeed(current.keyName, current.actieId, seed, keys) }, entry };
+  };
   for (const ids of batchesOf(acties)) {
     const { rows } = await db.query<VersieRow>(
       `select distinct on (v.actie_id) ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
@@ -149,7 +146,7 @@ export async function patchActies(
     );
     const current = rows.map(fromRow);
     const next: SealedVersie[] = [];
-    for (const one of current) next.push(await nextOf(one, change, now, auteur));
+    for (const one of current) next.push(await nextOf(one));
     await replaceVersies(db, current, next, store);
   }
 }
@@ -166,38 +163,6 @@ function* batchesOf(acties: readonly ActieOfVerwerking[]): Generator<readonly st
     objects += actie.objects;
   }
   yield ids;
-}
-
-/** The version that results from changing the current one, sealed where the proof log is on. */
-async function nextOf(
-  current: StoredVersie,
-  change: VerwerkingChange,
-  now: Date,
-  auteur: Auteur,
-): Promise<SealedVersie> {
-  const next = { ...changed(current, change, now, auteur), seed: null };
-  if (change.proof === undefined) return { versie: next };
-  const { writer, keys } = change.proof;
-  const versie = changed(await reveal(current, keys), change, now, auteur);
-  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
-  return { versie: { ...next, seed: encryptSeed(current.keyName, current.actieId, seed, keys) }, entry };
-}
-
-function changed<T extends Versie | StoredVersie>(
-  current: T,
-  { vertrouwelijkheid, bewaartermijn }: VerwerkingChange,
-  now: Date,
-  auteur: Auteur,
-): T {
-  return {
-    ...current,
-    ...auteur,
-    versie: current.versie + 1,
-    tijdstipRegistratie: moment(now),
-    vertrouwelijkheid: vertrouwelijkheid ?? current.vertrouwelijkheid,
-    ooitVertrouwelijk: current.ooitVertrouwelijk || (vertrouwelijkheid ?? 'normaal') !== 'normaal',
-    bewaartermijn: bewaartermijn ?? current.bewaartermijn,
-  };
 }
 
 /**

@@ -84,7 +84,7 @@ function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): stri
 export async function findLocations(
   db: Db,
   filter: PersonFilter,
-  cursor: Cursor<readonly string[]> | undefined,
+  cursor: Cursor | undefined,
   limit: number,
 ): Promise<Location[]> {
   const direction = cursor?.direction ?? 'after';

@@ -222,7 +222,11 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
        where actie_id = any($1::uuid[]) and verwerking_id is not null`,
       [ids],
     );
-    await lockChanges(db, { acties: ids, verwerkingen: rows.map(({ verwerkingId }) => verwerkingId) });
+    await lockChanges(
+      db,
+      ids,
+      rows.map(({ verwerkingId }) => verwerkingId),
+    );
     const past = await removable(db, work, ids);
     if (past.length === 0) return 0;
     const gone = past.map(({ id }) => id);

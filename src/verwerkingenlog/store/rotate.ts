@@ -224,10 +224,11 @@ async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]
       `select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`,
     );
     // A change copies identifiers and looks up locations, so it must not run while both are rewritten.
-    await lockChanges(db, {
-      acties: batch.map(({ old }) => old.actieId),
-      verwerkingen: batch.map(({ old }) => old.verwerkingId),
-    });
+    await lockChanges(
+      db,
+      batch.map(({ old }) => old.actieId),
+      batch.map(({ old }) => old.verwerkingId),
+    );
     await preferIndexes(db);
     await writeWithKeys(db, [keys.current]);
     const there = await updateVersies(db, keys.current, batch);
