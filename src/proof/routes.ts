@@ -32,7 +32,9 @@ export function logRoutes(app: FastifyInstance, pool: Pool, sequencers: readonly
       const etag = `"${log.number}/${path}"`;
       reply.headers({ 'cache-control': IMMUTABLE, etag });
       if (isKnown(request, etag)) return reply.code(304).send();
-      return reply.type('application/octet-stream').send(Buffer.from(await readTile(pool, log, tile)));
+      const bytes = await readTile(pool, log, tile);
+      if (bytes === undefined) throw new Problem(platformProblems.notFound);
+      return reply.type('application/octet-stream').send(Buffer.from(bytes));
     });
   }
 }
@@ -51,21 +53,19 @@ async function noteOf(sequencer: Sequencer, log: StoredLog): Promise<string | un
   return log.checkpoint ?? undefined;
 }
 
-async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Array> {
+async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Array | undefined> {
   if (tile.level === 'entries') {
     const [bundle] = await readBundles(pool, log, tile.index, 1);
-    if (bundle?.index !== tile.index || bundle.entries.length < tile.width * ENTRY_BYTES)
-      throw new Problem(platformProblems.notFound);
+    if (bundle?.index !== tile.index || bundle.entries.length < tile.width * ENTRY_BYTES) return undefined;
     const entryAt = (i: number) => bundle.entries.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES);
     return encodeBundle(Array.from({ length: tile.width }, (_, i) => entryAt(i)));
   }
   try {
-    const [bytes] = await tileReader(pool, log)([tile]);
-    if (bytes !== undefined) return bytes;
+    return (await tileReader(pool, log)([tile]))[0];
   } catch (error) {
-    if (!(error instanceof MissingTileError)) throw error;
+    if (error instanceof MissingTileError) return undefined;
+    throw error;
   }
-  throw new Problem(platformProblems.notFound);
 }
 
 function answerText(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {

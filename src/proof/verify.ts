@@ -42,16 +42,7 @@ interface VerifyOptions {
   readonly signal: AbortSignal;
 }
 
-interface ProofVerification {
-  readonly log: ProofLogName;
-  readonly leaves: number;
-  readonly records: number;
-  readonly pending: number;
-  /** Records from before the log was switched on, or from after it was ended: they are not proven. */
-  readonly unproven: number;
-}
-
-export type VerifiedLog = ProofVerification & { readonly faults: readonly ProofFault[] };
+export type VerifiedLog = NonNullable<Awaited<ReturnType<typeof verifyStoredLog>>>;
 
 /** The parts of the service that a command and the demo have: see `CommandContext`. */
 interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
@@ -67,7 +58,7 @@ interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
 export async function verifyStoredLog(
   { config, pool, proof, ...needs }: VerifyNeeds,
   { name: log, records: recordsOf, lastProven }: ProvenLog,
-): Promise<VerifiedLog | undefined> {
+) {
   const writer = proof(log, 'kept');
   if (writer === undefined) return undefined;
   const proofKey = proofKeyOf(config.proof);
@@ -91,7 +82,7 @@ export async function verifyStoredLog(
 }
 
 /** Reports every fault to `found`. @throws {Error} when this database never started the log; the signal's reason */
-export async function verifyLog(options: VerifyOptions): Promise<ProofVerification> {
+export async function verifyLog(options: VerifyOptions) {
   const { db, log, found } = options;
   const origins = await readOrigins(db, log);
   const [first] = origins;
@@ -139,7 +130,8 @@ async function verifyRecords(
   { db, log, records, endedAfter, found, signal, progress }: VerifyOptions,
   trees: readonly VerifiedTree[],
   first: StoredLog,
-): Promise<Pick<ProofVerification, 'records' | 'pending' | 'unproven'>> {
+) {
+  // Records from before the log was switched on, or from after it was ended, are `unproven`.
   const counts = { records: 0, pending: 0, unproven: 0 };
   /** Numbers of redacted records, until a later record names them. */
   const redacted = new Set<number>();

@@ -3,14 +3,7 @@ import { hash } from 'node:crypto';
 import { UUID_DIGITS } from '../../lib/patterns.ts';
 import { moment } from '../../lib/time.ts';
 import { isOrganisation } from '../domain/encryption.ts';
-import {
-  type Actie,
-  actieOf,
-  type Versie,
-  type Vertrouwelijkheid,
-  type VerwerktObject,
-  verwerktObjectId,
-} from '../domain/verwerkingsactie.ts';
+import { type Actie, actieOf, type Versie, type VerwerktObject, verwerktObjectId } from '../domain/verwerkingsactie.ts';
 import { cut, withoutIdentifiers } from './masking.ts';
 import {
   type AttributeValue,
@@ -125,12 +118,8 @@ const OWN_MEMBERS = [
 /** For a line of LDV these come from the register or the client, not from the line itself. */
 const REGISTER_MEMBERS = ['verwerkingNaam', 'bewaartermijn', 'uitvoerder'] as const satisfies readonly (keyof Versie)[];
 
-export interface LineContext {
-  readonly vertrouwelijkheid: Vertrouwelijkheid;
-  readonly bewaartermijn: string | null;
-  readonly verwerkingNaam: string | null;
-  readonly uitvoerder: string | null;
-}
+/** The members that come from the register and the client's token. */
+export type LineContext = Pick<Actie, 'vertrouwelijkheid' | 'bewaartermijn' | 'verwerkingNaam' | 'uitvoerder'>;
 
 export function actieOfSpan(span: Span, context: LineContext): Actie {
   const actie = { ...EMPTY, ...context };

@@ -112,30 +112,21 @@ function isMap(value: AttributeValue): value is Attributes {
  * @param isKept whether one is wanted; the others may hold anything
  * @throws {OtlpError} naming the attribute
  */
-export function readAttributes(list: unknown, isKept?: (name: string) => boolean): Attributes {
+export function readAttributes(list: unknown, isKept?: (name: string) => boolean, depth = 0): Attributes {
   const attributes = new Map<string, AttributeValue>();
   for (const item of readList(list)) {
-    if (item === UNREADABLE) throw new OtlpError('the name of an attribute cannot be read');
-    const key: unknown = isRecord(item) ? item.key : undefined;
+    if (item === UNREADABLE || (isKept === undefined && !isRecord(item)))
+      throw new OtlpError('an attribute has no name that can be read');
+    const { key, value }: Readonly<Record<string, unknown>> = isRecord(item) ? item : {};
     if (isKept !== undefined && !(typeof key === 'string' && isKept(key))) continue;
     const attribute = readText(key);
     try {
-      attributes.set(attribute, readValue(Object(item).value, 0));
+      attributes.set(attribute, readValue(value, depth));
     } catch (cause) {
       throw new OtlpError('an attribute cannot be read', { cause, attribute });
     }
   }
   return attributes;
-}
-
-function readMembers(list: unknown, depth: number): Attributes {
-  if (depth > MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
-  const members = new Map<string, AttributeValue>();
-  for (const item of readList(list)) {
-    if (!isRecord(item)) throw new OtlpError('an attribute is not an object');
-    members.set(readText(item.key), readValue(item.value, depth));
-  }
-  return members;
 }
 
 type ValueReader = (value: unknown, depth: number) => AttributeValue;
@@ -145,8 +136,8 @@ const VALUE_READERS = new Map<string, ValueReader>([
   ['intValue', readInteger],
   ['doubleValue', readDouble],
   ['bytesValue', readBytes],
-  ['kvlistValue', (value, depth) => readMembers(valuesOf(value), depth + 1)],
-  ['arrayValue', readArray],
+  ['kvlistValue', (value, depth) => readAttributes(valuesOf(value, depth), undefined, depth + 1)],
+  ['arrayValue', (value, depth) => readList(valuesOf(value, depth)).map((part) => readValue(part, depth + 1))],
 ]);
 
 function readValue(value: unknown, depth: number): AttributeValue {
@@ -165,12 +156,8 @@ function readValue(value: unknown, depth: number): AttributeValue {
   return null;
 }
 
-function readArray(value: unknown, depth: number): readonly AttributeValue[] {
+function valuesOf(list: unknown, depth: number): unknown {
   if (depth >= MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
-  return readList(valuesOf(value)).map((part) => readValue(part, depth + 1));
-}
-
-function valuesOf(list: unknown): unknown {
   if (!isRecord(list)) throw new OtlpError('a list of values was expected');
   return list.values;
 }
