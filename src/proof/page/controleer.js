@@ -6,6 +6,8 @@ const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 const MAX_PROOF_BYTES = 12 * 1024 * 1024;
 const LOG_KEY = 1;
 const WITNESS_KEY = 4;
+const LEAF = Uint8Array.of(0);
+const NODE = Uint8Array.of(1);
 const encoder = new TextEncoder();
 
 /** Why something is not proven, in Dutch for the reader. */
@@ -16,17 +18,8 @@ function refuse(reason) {
   throw new NotProven(reason);
 }
 
-function concat(...parts) {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest('SHA-256', concat(...parts)));
+const concat = async (...parts) => new Uint8Array(await new Blob(parts).arrayBuffer());
+const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest('SHA-256', await concat(...parts)));
 
 async function hmac(key, text) {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
@@ -44,8 +37,15 @@ function base64(text) {
   }
 }
 
+function parseJson(text, reason) {
+  try {
+    return JSON.parse(text());
+  } catch {
+    return refuse(reason);
+  }
+}
+
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-const isSame = (a, b) => a.length === b.length && a.every((byte, place) => byte === b[place]);
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** RFC 8785: members sorted by UTF-16 code units, no space. */
@@ -139,9 +139,8 @@ function parseProof(text) {
 function parseSignature(line) {
   const [dash, name = '', encoded = '', ...more] = line.split(' ');
   const bytes = base64(encoded);
-  if (dash !== '\u2014' || name === '' || bytes === undefined || bytes.length < 5 || more.length > 0) {
+  if (dash !== '\u2014' || name === '' || bytes === undefined || bytes.length < 5 || more.length > 0)
     refuse('De handtekening in het bewijs is niet goed geschreven.');
-  }
   return { name, id: hex(bytes.subarray(0, 4)), signature: bytes.subarray(4) };
 }
 
@@ -153,9 +152,8 @@ async function parseKeys(text) {
     const [name = '', id, ...rest] = line.split('+');
     const bytes = base64(rest.join('+'));
     const own = bytes === undefined ? '' : hex((await sha256(encoder.encode(`${name}\n`), bytes)).subarray(0, 4));
-    if (bytes?.length !== 33 || ![LOG_KEY, WITNESS_KEY].includes(bytes[0]) || own !== id) {
+    if (bytes?.length !== 33 || ![LOG_KEY, WITNESS_KEY].includes(bytes[0]) || own !== id)
       refuse(`Deze sleutel is niet goed geschreven: ${line.slice(0, 100)}`);
-    }
     keys.push({ name, id, type: bytes[0], publicKey: bytes.subarray(1) });
   }
   return keys;
@@ -187,34 +185,30 @@ async function rootFrom({ index, size, path }, leaf) {
   for (const sibling of path) {
     if (last === 0) return undefined;
     if (position % 2 === 1 || position === last) {
-      found = await sha256([1], sibling, found);
+      found = await sha256(NODE, sibling, found);
       while (position % 2 === 0 && position > 0) [position, last] = [half(position), half(last)];
-    } else found = await sha256([1], found, sibling);
+    } else found = await sha256(NODE, found, sibling);
     [position, last] = [half(position), half(last)];
   }
   return last === 0 ? found : undefined;
 }
 
+const NO_DISCLOSURE = 'Bij het bewijs ontbreken de gegevens om het te controleren.';
+
 /** Salts or commitments by the names of their parts. */
 function secrets(value) {
-  if (!isObject(value)) refuse('Bij het bewijs ontbreken de gegevens om het te controleren.');
+  if (!isObject(value)) refuse(NO_DISCLOSURE);
   return new Map(Object.entries(value).map(([name, text]) => [name, hashOf(String(text))]));
 }
 
 /** The entry that belongs to a record, from what its reader sees and the commitments to the rest. */
 async function entryOf(parts, extra) {
-  let disclosed;
-  try {
-    disclosed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(extra ?? new Uint8Array()));
-  } catch {
-    refuse('Bij het bewijs ontbreken de gegevens om het te controleren.');
-  }
+  const disclosed = parseJson(() => new TextDecoder('utf-8', { fatal: true }).decode(extra), NO_DISCLOSURE);
   const salts = secrets(disclosed?.parts);
   const commitments = secrets(disclosed?.hidden);
   const hidden = commitments.size;
   const { format = 1, members } = disclosed;
-  if (!Number.isInteger(format) || format < 1 || format > 255)
-    refuse('Bij het bewijs ontbreken de gegevens om het te controleren.');
+  if (!Number.isInteger(format) || format < 1 || format > 255) refuse(NO_DISCLOSURE);
   const names = new Set(parts.map(([name]) => name));
   if ([...salts.keys()].some((name) => !names.has(name)))
     refuse('In het gegeven ontbreekt een deel dat wel in het logboek staat.');
@@ -226,8 +220,8 @@ async function entryOf(parts, extra) {
   }
   const items = [...commitments].map(([name, bytes]) => ({ name: encoder.encode(name), bytes }));
   items.sort((a, b) => (hex(a.name) < hex(b.name) ? -1 : 1));
-  const pieces = items.map(({ name, bytes }) => concat([name.length >> 8, name.length & 255], name, bytes));
-  return { entry: concat([format], await sha256(...pieces)), hidden };
+  const pieces = items.flatMap(({ name, bytes }) => [Uint8Array.of(name.length >> 8, name.length), name, bytes]);
+  return { entry: await concat(Uint8Array.of(format), await sha256(...pieces)), hidden };
 }
 
 /** A part as an older format had it. A newer member says nothing: anybody could have written it. */
@@ -241,12 +235,7 @@ function onlyMembers(part, names) {
 
 /** @returns what is proven @throws {NotProven} */
 async function check(recordText, proofText, keysText) {
-  let record;
-  try {
-    record = JSON.parse(recordText);
-  } catch {
-    refuse('Het bestand met het gegeven is geen JSON.');
-  }
+  const record = parseJson(() => recordText, 'Het bestand met het gegeven is geen JSON.');
   const proof = parseProof(proofText);
   const keys = await parseKeys(keysText);
   const logKeys = keys.filter(({ type, name }) => type === LOG_KEY && name === proof.origin);
@@ -264,10 +253,9 @@ async function check(recordText, proofText, keysText) {
   }
   if (!isSigned) refuse('Het bewijs is niet getekend door het logboek.');
   const { entry, hidden } = await entryOf(partsOf(proof.origin, record), proof.extra);
-  const root = await rootFrom(proof, await sha256([0], entry));
-  if (root === undefined || !isSame(root, proof.root)) {
+  const root = await rootFrom(proof, await sha256(LEAF, entry));
+  if (root === undefined || hex(root) !== hex(proof.root))
     refuse('Het gegeven is veranderd, of dit bewijs hoort bij een ander gegeven.');
-  }
   return { origin: proof.origin, size: proof.size, index: proof.index, hidden, witnesses };
 }
 
@@ -284,33 +272,22 @@ function show(outcome, title, text, rows = []) {
   section.dataset.uitslag = outcome;
   element('uitslag-titel').textContent = title;
   element('uitslag-tekst').textContent = text;
-  const cells = rows.flatMap(([term, detail]) => {
-    const [name, value] = [document.createElement('dt'), document.createElement('dd')];
-    name.textContent = term;
-    value.textContent = detail;
-    return [name, value];
-  });
-  element('uitslag-lijst').replaceChildren(...cells);
+  const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  element('uitslag-lijst').replaceChildren(...rows.flatMap(([dt, dd]) => [cell('dt', dt), cell('dd', dd)]));
   section.hidden = false;
   section.focus();
 }
 
 function showProven({ origin, size, index, hidden, witnesses }) {
-  const rows = [
+  const dutch = { timeZone: 'Europe/Amsterdam', dateStyle: 'long', timeStyle: 'short' };
+  const timeIn = (seconds) => new Date(seconds * 1000).toLocaleString('nl-NL', dutch);
+  const some = `${hidden} delen zijn voor u verborgen. Daarover zegt deze controle niets.`;
+  show('bewezen', 'Het klopt', 'Dit gegeven staat in het logboek en is daarna niet veranderd.', [
     ['Logboek', origin],
     ['Plaats in het logboek', `${index + 1} van ${size}`],
-    ...witnesses.map(({ name, seconds }) => [
-      'Gezien door een getuige',
-      `${name}, ${new Date(seconds * 1000).toLocaleString('nl-NL', { timeZone: 'Europe/Amsterdam', dateStyle: 'long', timeStyle: 'short' })}`,
-    ]),
-    [
-      'Wat u niet ziet',
-      hidden === 0
-        ? 'Niets: het bewijs gaat over het hele gegeven.'
-        : `${hidden} delen zijn voor u verborgen. Daarover zegt deze controle niets.`,
-    ],
-  ];
-  show('bewezen', 'Het klopt', 'Dit gegeven staat in het logboek en is daarna niet veranderd.', rows);
+    ...witnesses.map(({ name, seconds }) => ['Gezien door een getuige', `${name}, ${timeIn(seconds)}`]),
+    ['Wat u niet ziet', hidden === 0 ? 'Niets: het bewijs gaat over het hele gegeven.' : some],
+  ]);
 }
 
 async function submit() {
