@@ -25,30 +25,24 @@ export interface Service {
 
 /** Listens for operators first, for clients once it can answer. @throws {Error} with a message for operators; everything opened is released */
 export async function serve(options: AppOptions): Promise<Service> {
-  const { managementHost: host, managementPort: port } = options.config.server;
+  const { server } = options.config;
   let managementUrl = '';
+  await using opened = new AsyncDisposableStack();
   const app = await buildApp({
     ...options,
     onManagement: async (management) => {
-      managementUrl = await listenOn(management, { host, port }, 'MANAGEMENT_PORT');
+      const listener = { host: server.managementHost, port: server.managementPort };
+      managementUrl = await listenOn(management, listener, 'MANAGEMENT_PORT');
     },
   });
-  try {
-    return await listen(app, managementUrl);
-  } catch (error) {
-    await app.close();
-    throw error;
-  }
-}
-
-async function listen(app: FastifyInstance, managementUrl: string): Promise<Service> {
-  const { server } = app.settings;
+  opened.defer(() => app.close());
   const begun = Promise.withResolvers<void>();
   // The last of these hooks: they run one after the other, each awaited.
   app.addHook('onListen', async () => begun.resolve());
   await app.ready();
   const url = await listenOn(app, server, 'PORT');
   await begun.promise;
+  opened.move();
   app.log.info({ url, managementUrl, areas: server.areas }, 'listening');
 
   const endDrain = new AbortController();

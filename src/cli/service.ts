@@ -95,13 +95,11 @@ export function configCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ PORT=80 koppelvlak config --serve')
     .action((options: { serve?: boolean; json?: boolean }) =>
       reportFailure(terminal, async () => {
-        const environment = terminal.env;
-        const config = readConfig(environment, options.serve === true ? 'serve' : 'tool');
+        const config = readConfig(terminal.env, options.serve === true ? 'serve' : 'tool');
         const output = createOutput(terminal, options.json ?? false);
-        const rows = Object.entries(settingGroups).flatMap(([group, entries]) =>
-          Object.entries(entries).map(([name, setting]) =>
-            row(setting, Object.entries(config).find(([key]) => key === group)?.[1], name, environment),
-          ),
+        const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = config;
+        const rows = Object.entries(settingGroups).flatMap(([group, settings]) =>
+          Object.entries(settings).map(([name, setting]) => row(setting, values[group]?.[name], terminal.env)),
         );
         output.result(rows, () => {
           output.line(
@@ -115,10 +113,8 @@ export function configCommand(terminal: Terminal): Command {
     );
 }
 
-function row(setting: Setting<unknown>, group: object | undefined, name: string, environment: Environment): Row {
-  const { variable, secret } = setting;
+function row({ variable, secret }: Setting<unknown>, value: unknown, environment: Environment): Row {
   const given = [variable, ...(secret ? [`${variable}_FILE`] : [])].some((key) => (environment[key] ?? '') !== '');
-  const value: unknown = Object.entries(group ?? {}).find(([key]) => key === name)?.[1];
   const shown = value === undefined ? null : shownValue(value);
   return { variable, value: secret && shown !== null ? '(secret)' : shown, source: given ? 'environment' : 'default' };
 }

@@ -2,7 +2,6 @@ import process from 'node:process';
 import pg, { type Connection } from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { connectionError, DatabaseUnavailableError, isDatabaseUnavailable } from './database-unavailable.ts';
-import { withSessionSettings } from './session-settings.ts';
 
 export type Pool = pg.Pool;
 
@@ -54,12 +53,12 @@ class BoundedPool extends pg.Pool {
   readonly #variable: string | undefined;
 
   constructor(options: PoolOptions) {
-    const { url, size, connectTimeoutMs, statementTimeoutMs, role } = options;
+    const { url, size, connectTimeoutMs, statementTimeoutMs } = options;
     const direct = options.pooler === 'none';
     const Client = direct ? (options.pipeline === true ? PipelinedClient : pg.Client) : UnnamedClient;
     super({
       Client,
-      connectionString: direct ? withSessionSettings(url, { statementTimeoutMs, role }) : url,
+      connectionString: direct ? withSessionSettings(url, options) : url,
       max: size,
       connectionTimeoutMillis: connectTimeoutMs,
       ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
@@ -99,6 +98,26 @@ class BoundedPool extends pg.Pool {
       throw connectionError(error, this.#variable);
     }
   }
+}
+
+/** Adds settings to the `options` of an address, after its own. Elsewhere they would not count: in `pg` an address overrides other options. */
+function withSessionSettings(url: string, { statementTimeoutMs, role }: PoolOptions): string {
+  const start = url.indexOf('?');
+  const query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+  if (role !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(role))
+    throw new TypeError(`not the name of a role: ${role}`);
+  const ours = [
+    `-c statement_timeout=${statementTimeoutMs}`,
+    // A longer pause between the statements of a transaction means that its client hangs.
+    `-c idle_in_transaction_session_timeout=${statementTimeoutMs === 0 ? 0 : Math.max(statementTimeoutMs, 10_000)}`,
+    // A statement whose client has gone ends soon; until then it runs beside the replacement connection.
+    '-c client_connection_check_interval=100ms',
+    // Compiling pays off only for statements of a second or more; a wrong estimate would make a page take a second.
+    '-c jit=off',
+    ...(role === undefined ? [] : [`-c role=${role}`]),
+  ];
+  query.set('options', [query.get('options') ?? '', ...ours].join(' ').trim());
+  return `${start === -1 ? url : url.slice(0, start)}?${query.toString().replaceAll('+', '%20')}`;
 }
 
 /** Types whose default parsing loses or changes something, by `pg_type.oid`. */

@@ -1,6 +1,6 @@
 /**
  * The limits of a mount, in this order:
- * - `RateCounter`, `countCall`: calls of a client per minute
+ * - `createRateCounter`, `countCall`: calls of a client per minute
  * - `createOpenCounter`: open streams of a client
  * - `createClientShare`: simultaneous requests of a client
  * - `checkAnnouncedBody`, `limitBodies`: bytes of bodies in progress
@@ -31,7 +31,7 @@ import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    rateCounter?: RateCounter;
+    rateCounter?: ReturnType<typeof createRateCounter>;
     /** The work of the handler, once begun, if something is held until it ends. */
     handling?: Promise<unknown>;
   }
@@ -42,48 +42,38 @@ const WINDOW_MS = 60_000;
 const REMEMBERED_BYTES = 2 * 1024 * 1024;
 const ENTRY_BYTES = 128;
 
-/** Counts the calls of each client of a mount in windows of a minute. */
-export class RateCounter {
-  readonly #max: number;
-  readonly #windows = new LRUCache<string, { calls: number; readonly endsAt: number }>({
+/** Counts the calls of each client of a mount in windows of a minute. @param max calls per minute */
+export function createRateCounter(max: number) {
+  const windows = new LRUCache<string, { calls: number; readonly endsAt: number }>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (_window, key) => 2 * key.length + ENTRY_BYTES,
   });
-
-  /** @param max calls per minute */
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /**
-   * A public answer has the remaining number only when it is zero: a shared cache would give one client's count to all.
-   * @throws {Problem} `rate-limit` when the client has no calls left this minute
-   */
-  count(key: string, reply: FastifyReply, isPublic = false): void {
+  return (client: string, reply: FastifyReply, isPublic: boolean): void => {
     const now = Date.now();
-    const known = this.#windows.get(key);
+    const known = windows.get(client);
     const window = known !== undefined && known.endsAt > now ? known : { calls: 0, endsAt: now + WINDOW_MS };
-    if (window !== known) this.#windows.set(key, window);
+    if (window !== known) windows.set(client, window);
     window.calls += 1;
-    const isOver = window.calls > this.#max;
+    const isOver = window.calls > max;
+    // A shared cache would give one client's count to all.
     if (isPublic && !isOver) return;
     const secondsLeft = String(Math.ceil((window.endsAt - now) / 1000));
     reply.headers({
-      'x-ratelimit-limit': String(this.#max),
-      'x-ratelimit-remaining': String(Math.max(0, this.#max - window.calls)),
+      'x-ratelimit-limit': String(max),
+      'x-ratelimit-remaining': String(Math.max(0, max - window.calls)),
       'x-ratelimit-reset': secondsLeft,
     });
     if (isOver) throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': secondsLeft } });
-  }
+  };
 }
 
 /**
  * Counts a call of its client. A call to a public or unknown route is counted before any work is done, one that needs a token once that was verified
  * or refused, so that clients behind the same proxy do not use up each other's calls.
- * @throws {Problem} `rate-limit`
+ * @throws {Problem} `rate-limit` when the client has no calls left this minute
  */
 export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic = false): void {
-  request.rateCounter?.count(clientKey(request), reply, isPublic);
+  request.rateCounter?.(clientKey(request), reply, isPublic);
 }
 
 /**

@@ -18,10 +18,10 @@ import {
 import {
   checkAnnouncedBody,
   countCall,
+  createRateCounter,
   type LimitMount,
   limitBodies,
   limitUnreadAnswers,
-  RateCounter,
 } from './limits.ts';
 import { describeInterface } from './pages.ts';
 import { handleProblems, LateAnswerError, type ProblemStyle, sendProblem } from './problem-reply.ts';
@@ -144,7 +144,7 @@ export interface ScopeOptions {
 /** Registers routes below a prefix. Rejection checks, in order, before the body is read. */
 export async function mountScope(server: FastifyInstance, options: ScopeOptions): Promise<void> {
   const { prefix, rateLimit, headers = {}, isPersonal = false, isOpen = false } = options;
-  const counter = rateLimit === 0 ? undefined : new RateCounter(rateLimit);
+  const counter = rateLimit === 0 ? undefined : createRateCounter(rateLimit);
   // A proxy that buffers an answer may write it to disk, and hides whether the client has read it.
   const ofAll = isPersonal ? { ...headers, 'x-accel-buffering': 'no' } : headers;
   server.scopes.push({ prefix, headers: ofAll, problemStyle: options.problemStyle });
