@@ -12,10 +12,14 @@ import {
   filterableValues,
   filterParameters,
   isFiltered,
+  joinRecord,
+  type OctetLimits,
   passesFilter,
+  type Read,
   type RecordFilter,
-} from '../domain/record-filter.ts';
-import { joinRecord, type OctetLimits, type Read, readAfter, type StoredRecord } from '../store/records.ts';
+  readAfter,
+  type StoredRecord,
+} from '../store/records.ts';
 import { type FeedStateCache, isAtLeast, isSameHistory } from './state-cache.ts';
 
 interface StreamsOptions {

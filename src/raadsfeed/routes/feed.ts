@@ -8,10 +8,18 @@ import type { operations } from '../../contracts/raadsfeed.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import type { Feed } from '../app-feed.ts';
-import { filterParameters, type RecordFilter, readFilter } from '../domain/record-filter.ts';
 import type { FeedStateCache } from '../feed/state-cache.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import { type FeedPosition, type FeedState, joinRecord, MissingNumberError, readAfter } from '../store/records.ts';
+import {
+  type FeedPosition,
+  type FeedState,
+  filterParameters,
+  joinRecord,
+  MissingNumberError,
+  type RecordFilter,
+  readAfter,
+  readFilter,
+} from '../store/records.ts';
 
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>): void {
   const { feed } = app;

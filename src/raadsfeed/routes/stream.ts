@@ -6,10 +6,9 @@ import type { Contract, RequestOf } from '../../plugins/contract.ts';
 import { clientAddress } from '../../plugins/headers.ts';
 import { createOpenCounter } from '../../plugins/limits.ts';
 import type { Feed } from '../app-feed.ts';
-import { readFilter } from '../domain/record-filter.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import { readAfter } from '../store/records.ts';
+import { readAfter, readFilter } from '../store/records.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from './feed.ts';
 
 const RETRY_SECONDS = '30';

@@ -1,9 +1,8 @@
 /** Reads of the current state by name, for collections. */
 import type { Db } from '../../database/transaction.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
-import { filterConditions, type RecordFilter } from '../domain/record-filter.ts';
 import { dataOf } from '../domain/record-text.ts';
-import { FEED_STATE, joinStates, readTexts, toFeedState } from './records.ts';
+import { FEED_STATE, filterConditions, joinStates, type RecordFilter, readTexts, toFeedState } from './records.ts';
 
 interface Collection extends RecordFilter {
   readonly organisatiecode: string;

@@ -1,11 +1,12 @@
 /**
  * The feed's one row, which writers lock, and reads of records. Each read returns the state of the feed as of the same statement, so that the end of
- * a page depends only on that read. A thousand records of four megabytes would exceed the memory of the process: a read ends with the record that
- * brings it to `PAGE_OCTETS`.
+ * a page depends only on that read; it ends with the record that brings it to `PAGE_OCTETS`, because a thousand records may be 4 GB.
  * @see docs/decisions/0023-every-read-returns-the-head.md
  */
+import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Db } from '../../database/transaction.ts';
-import { filterConditions, isFiltered, type RecordFilter } from '../domain/record-filter.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed/resource.ts';
+import type { Change } from '../domain/change.ts';
 import type { RecordText } from '../domain/record-text.ts';
 
 /** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_STATE`. */
@@ -14,15 +15,14 @@ export const FEED_CHANNEL = 'raadsfeed';
 /** A position in the feed: after the record with this number. */
 export interface FeedPosition {
   readonly sequenceNumber: number;
-  /** The epoch of the record with that number: a number that is issued again (after a restored backup) has another epoch. */
+  /** Of the record with that number: a number that is issued again, after a restored backup, has another epoch. */
   readonly epoch: number;
 }
 
 /** The state of the feed: what readers depend on, and nothing of its records. */
 export interface FeedState {
-  /** The random identity of this feed, in hexadecimal. */
+  /** Random, in hexadecimal. */
   readonly feedId: string;
-  /** The position of the last record. */
   readonly head: FeedPosition;
   /** Everything up to and including this position was pruned; a cursor may be exactly here. */
   readonly historyAfter: FeedPosition;
@@ -84,36 +84,27 @@ function toFeedRow(row: Row | undefined): FeedRow {
   return { ...rest, ...toFeedState(state) };
 }
 
-/** Moves the head. @param redactions among the records that were published */
+const HEAD = 'head = $1::bigint, head_epoch = $2::integer, last_stored_at = $3::timestamptz';
+const BEGINNING = 'history_after = $1::bigint, history_after_epoch = $2::integer, history_from = $3::timestamptz';
+
+/** @param redactions among the records that were published */
 export async function moveHead(db: Db, head: FeedPosition, storedAt: Date, redactions: number): Promise<void> {
-  await move(
-    db,
-    'head = $1::bigint, head_epoch = $2::integer, last_stored_at = $3::timestamptz',
-    head,
-    storedAt,
-    redactions,
-  );
+  await move(db, HEAD, [head.sequenceNumber, head.epoch, storedAt.toISOString(), redactions]);
 }
 
 export async function moveBeginning(db: Db, after: FeedPosition, since: Date): Promise<void> {
-  await move(
-    db,
-    'history_after = $1::bigint, history_after_epoch = $2::integer, history_from = $3::timestamptz',
-    after,
-    since,
-    1,
-  );
+  await move(db, BEGINNING, [after.sequenceNumber, after.epoch, since.toISOString(), 1]);
 }
 
 /** Notifies every instance at the commit. */
-async function move(db: Db, change: string, to: FeedPosition, at: Date, redactions: number): Promise<void> {
-  await db.query({
-    text: `with moved as (
-             update raadsfeed.feed set ${change}, redactions = redactions + $4::bigint returning ${FEED_STATE} as feed_state
-           )
-           select pg_notify('${FEED_CHANNEL}', feed_state) from moved`,
-    values: [to.sequenceNumber, to.epoch, at.toISOString(), redactions],
-  });
+async function move(db: Db, change: string, values: unknown[]): Promise<void> {
+  await db.query(
+    `with moved as (
+       update raadsfeed.feed set ${change}, redactions = redactions + $4::bigint returning ${FEED_STATE} as feed_state
+     )
+     select pg_notify('${FEED_CHANNEL}', feed_state) from moved`,
+    values,
+  );
 }
 
 /** Less than an aggregator accepts of a source in one answer. */
@@ -135,7 +126,7 @@ export class MissingNumberError extends Error {
   }
 }
 
-/** The result of a read, with the state of the feed as of that statement. */
+/** The state of the feed as of the statement that read. */
 export interface Read {
   readonly state: FeedState;
 }
@@ -149,14 +140,6 @@ export interface StoredRecord extends RecordText {
 /** Joins a stored record with the address of the mount. */
 export function joinRecord({ prefix, suffix }: RecordText, mountUrl: string): string {
   return suffix === null ? prefix : prefix + mountUrl + suffix;
-}
-
-interface RecordsRead extends Read {
-  readonly records: readonly StoredRecord[];
-  /** Everything up to the head of this read was read. */
-  readonly isAll: boolean;
-  /** Epoch of the requested position; `undefined` when it has no record. */
-  readonly epoch: number | undefined;
 }
 
 /**
@@ -183,17 +166,13 @@ export async function readAfter(db: Db, after: number, limit: number, filter: Re
   };
 }
 
-/** The first `limit` numbers after one whose records pass the filter. */
 async function findFiltered(db: Db, after: number, limit: number, filter: RecordFilter) {
   const { suffix, conditions, values } = filterConditions(filter, 3);
-  return await findNumbers(db, {
-    name: `raadsfeed-filtered${suffix}`,
-    numbers: `select sequence_number from raadsfeed.records
-               where sequence_number > $1::bigint${conditions}
-               order by sequence_number
-               limit $2::integer`,
-    values: [after, limit, ...values],
-  });
+  const numbers = `select sequence_number from raadsfeed.records
+                    where sequence_number > $1::bigint${conditions}
+                    order by sequence_number
+                    limit $2::integer`;
+  return await findNumbers(db, `raadsfeed-filtered${suffix}`, numbers, [after, limit, ...values]);
 }
 
 /**
@@ -201,22 +180,13 @@ async function findFiltered(db: Db, after: number, limit: number, filter: Record
  * `PAGE_OCTETS` allow. Changes made while a snapshot is read get a number above `upTo`: they are no longer here, but in the feed after `upTo`.
  * @param upTo position of the snapshot: `epoch` is that of the record there
  */
-export async function readSnapshot(
-  db: Db,
-  after: number,
-  upTo: number,
-  limit: number,
-  filter: RecordFilter,
-): Promise<RecordsRead> {
+export async function readSnapshot(db: Db, after: number, upTo: number, limit: number, filter: RecordFilter) {
   const { suffix, conditions, values } = filterConditions(filter, 4);
-  const found = await findNumbers(db, {
-    name: `raadsfeed-snapshot${suffix}`,
-    numbers: `select sequence_number from raadsfeed.current_records
-               where sequence_number > $1::bigint and sequence_number <= $2::bigint${conditions}
-               order by sequence_number
-               limit $3::integer`,
-    values: [after, upTo, limit, ...values],
-  });
+  const numbers = `select sequence_number from raadsfeed.current_records
+                    where sequence_number > $1::bigint and sequence_number <= $2::bigint${conditions}
+                    order by sequence_number
+                    limit $3::integer`;
+  const found = await findNumbers(db, `raadsfeed-snapshot${suffix}`, numbers, [after, upTo, limit, ...values]);
   const { state, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
   return {
     state: joinStates(found.state, state),
@@ -232,34 +202,13 @@ export function joinStates(first: FeedState, second: FeedState): FeedState {
   return { ...second, head: first.head };
 }
 
-interface Numbers {
-  readonly name: string;
-  readonly numbers: string;
-  readonly values: readonly unknown[];
-}
-
-async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
+async function findNumbers(db: Db, name: string, numbers: string, values: unknown[]) {
   const { rows } = await db.query<{ state: string | null; number: number | null }>({
     name,
     text: `(select ${FEED_STATE} as state, null::bigint as number from raadsfeed.feed) union all (select null, n.* from (${numbers}) n)`,
-    values: [...values],
+    values,
   });
-  return {
-    state: toFeedState(rows[0]?.state),
-    numbers: rows.flatMap(({ number }) => number ?? []),
-  };
-}
-
-interface TextsRead extends Read {
-  readonly texts: ReadonlyMap<number, StoredRecord>;
-  /** Epoch of the number `epochOf`; `undefined` when it has no record. */
-  readonly epoch: number | undefined;
-  /** The read ended because of its octets: the later numbers are not in it. */
-  readonly isCut: boolean;
-  /** The number after those that were read, when its record is larger than a record may be. */
-  readonly large: number | undefined;
-  /** How many of the numbers have a text, including those beyond the limit of octets. */
-  readonly textsInRange: number;
+  return { state: toFeedState(rows[0]?.state), numbers: rows.flatMap(({ number }) => number ?? []) };
 }
 
 /** The first row has the state of the feed and the epoch of `epochOf`; each later row is a record. */
@@ -277,7 +226,7 @@ interface TextRow {
  * The texts of the `limit` numbers after one. Nearly every page is far below `PAGE_OCTETS`, so this statement, which is planned once, does not add up
  * the sizes of the texts. Instead each may have an equal share of `PAGE_OCTETS`; the read is cut before the first that is larger.
  */
-async function readRange(db: Db, after: number, limit: number): Promise<TextsRead> {
+async function readRange(db: Db, after: number, limit: number) {
   const { rows } = await db.query<TextRow>({
     name: 'raadsfeed-range',
     text: `-- Row 1: the state of the feed.
@@ -297,12 +246,7 @@ async function readRange(db: Db, after: number, limit: number): Promise<TextsRea
 }
 
 /** The texts of these numbers, in their order as many as the octets allow; and the epoch of one more number, `epochOf`. */
-export async function readTexts(
-  db: Db,
-  numbers: readonly number[],
-  epochOf?: number,
-  octets = PAGE,
-): Promise<TextsRead> {
+export async function readTexts(db: Db, numbers: readonly number[], epochOf?: number, octets = PAGE) {
   const [least = 0] = numbers;
   const isRange = numbers.every((number, i) => number === least + i);
   const columns = `sequence_number, epoch, record_prefix, record_suffix, octet_length(record_prefix) + coalesce(octet_length(record_suffix), 0) as octets`;
@@ -335,7 +279,7 @@ export async function readTexts(
   return toTexts(rows);
 }
 
-function toTexts([first, ...records]: readonly TextRow[]): TextsRead {
+function toTexts([first, ...records]: readonly TextRow[]) {
   const texts = new Map<number, StoredRecord>();
   let large: number | undefined;
   for (const { stateOrPrefix: prefix, suffix, epoch, number } of records) {
@@ -348,7 +292,83 @@ function toTexts([first, ...records]: readonly TextRow[]): TextsRead {
   }
   const textsInRange = records[0]?.textsInRange ?? records.length;
   return {
-    ...{ state: toFeedState(first?.stateOrPrefix), texts, large, textsInRange, epoch: first?.epoch ?? undefined },
+    state: toFeedState(first?.stateOrPrefix),
+    texts,
+    /** Of the number `epochOf`, if it has a record. */
+    epoch: first?.epoch ?? undefined,
+    /** How many of the numbers have a text, including those beyond the limit of octets. */
+    textsInRange,
+    /** The read ended because of its octets: the later numbers are not in it. */
     isCut: texts.size < textsInRange,
+    /** The number after those that were read, when its record is larger than a record may be. */
+    large,
   };
+}
+
+/** The filters of the feed, its stream, the snapshot and the collections. Another one is a parameter in the contract and a row here. */
+type FilterName = Exclude<keyof operations['getFeed']['Querystring'], 'cursor' | 'limit'>;
+
+/** Which records are wanted; absent: all. */
+export type RecordFilter = { readonly [Name in FilterName]?: string | undefined };
+
+/** The members that filters may compare: no others are read of a record for the stream. */
+type Filterable = Pick<Change, 'resourceType' | 'resource'>;
+
+interface Filter {
+  /** Its column in `raadsfeed.records` and in `raadsfeed.current_records`. */
+  readonly column: string;
+  readonly valueOf: (record: Filterable) => string;
+  readonly normalise?: (value: string) => string | undefined;
+}
+
+const FILTERS: Readonly<Record<FilterName, Filter>> = {
+  organisatiecode: {
+    column: 'organisatiecode',
+    valueOf: ({ resource }) => resource.organisatiecode,
+    normalise: normaliseOrganisatiecode,
+  },
+  resourceType: { column: 'resource_type', valueOf: ({ resourceType }) => resourceType },
+};
+
+const isFilterName = (name: string): name is FilterName => Object.hasOwn(FILTERS, name);
+const NAMES = Object.keys(FILTERS).filter(isFilterName);
+
+export function isFiltered(filter: RecordFilter): boolean {
+  return NAMES.some((name) => filter[name] !== undefined);
+}
+
+/** The filters among the parameters of a query that the contract has validated. */
+export function readFilter(query: RecordFilter): RecordFilter {
+  const read = (name: FilterName, value: string | undefined) =>
+    value === undefined ? undefined : (FILTERS[name].normalise ?? String)(value);
+  return Object.fromEntries(NAMES.map((name) => [name, read(name, query[name])]));
+}
+
+/** The filters as parameters of an address, or as a key. */
+export function filterParameters(filter: RecordFilter): string[] {
+  return NAMES.flatMap((name) => {
+    const value = filter[name];
+    return value === undefined ? [] : `${name}=${encodeURIComponent(value)}`;
+  });
+}
+
+/**
+ * The filters as conditions whose values begin at a parameter. The suffix gives each set of filters a statement of its own, with the plan of its
+ * own index.
+ */
+export function filterConditions(filter: RecordFilter, firstParameter: number) {
+  const used = NAMES.filter((name) => filter[name] !== undefined);
+  return {
+    suffix: used.map((name) => `-${NAMES.indexOf(name)}`).join(''),
+    conditions: used.map((name, i) => ` and ${FILTERS[name].column} = $${firstParameter + i}::text`).join(''),
+    values: used.map((name) => filter[name]),
+  };
+}
+
+export function filterableValues(record: Filterable): RecordFilter {
+  return Object.fromEntries(NAMES.map((name) => [name, FILTERS[name].valueOf(record)]));
+}
+
+export function passesFilter(values: RecordFilter, filter: RecordFilter): boolean {
+  return NAMES.every((name) => (filter[name] ?? values[name]) === values[name]);
 }
