@@ -49,7 +49,7 @@ export function redactedRecord(
   return recordText(change, sequenceNumber, storedAt, [sequenceNumber]).prefix;
 }
 
-interface RedactedRecord extends Pick<Change, 'resourceType' | 'resource' | 'herkomst'> {
+export interface RedactedRecord extends Pick<Change, 'resourceType' | 'resource' | 'herkomst'> {
   readonly sequenceNumber: number;
   readonly storedAt: string;
 }

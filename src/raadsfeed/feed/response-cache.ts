@@ -1,7 +1,6 @@
 /**
  * Public answers in memory, bounded in bytes. A full page of history is kept as it is, compressed once and with the `head` of that time, for its
- * `max-age`, unless something earlier changes; every other answer until the next publication. A hook answers from memory before the route is reached;
- * addresses, limits, deadlines and metrics are those of every request.
+ * `max-age`, unless something earlier changes; every other answer until the next publication. A hook answers before the route is reached.
  */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -26,7 +25,6 @@ export interface Answer {
   /** In pieces when long: in one string, a single character outside Latin-1 makes encoding eight times slower. */
   readonly body: string | readonly string[];
   readonly maxAgeSeconds: number;
-  /** Default 200. */
   readonly status?: number | undefined;
   readonly link?: string | undefined;
   /** Default JSON. */
@@ -40,12 +38,6 @@ export interface Answer {
   readonly isHistory?: boolean;
   /** Longest time in the cache, for an answer that depends on more than the state of the feed. */
   readonly keptMs?: number;
-}
-
-interface Reading {
-  /** How many records the answer may hold: memory for that many is reserved before it is read. */
-  readonly records: number;
-  readonly read: () => Promise<Answer>;
 }
 
 export type ResponseCache = ReturnType<typeof createResponseCache>;
@@ -158,9 +150,14 @@ export function createResponseCache(maxBytes: number, stateCache: FeedStateCache
     },
     /**
      * Reads an answer, once there is memory for it, and sends it.
+     * @param reading memory for its number of `records` is reserved before it is read
      * @throws {Problem} `unavailable` when there is no memory in time
      */
-    async answer(request: FastifyRequest, reply: FastifyReply, { records, read }: Reading): Promise<FastifyReply> {
+    async answer(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { records, read }: { readonly records: number; readonly read: () => Promise<Answer> },
+    ): Promise<FastifyReply> {
       const closed = requestClosedSignal(reply);
       const bytes = records * RECORD_BYTES * COPIES;
       const permit = await memory.acquire({ weight: bytes }, closed).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * The state of the feed, as far as this instance knows. It is read from the database; notifications announce changes, and a poll makes up for lost
- * notifications. Readers answer from it, and from memory, while it was confirmed within the last second.
+ * The state of the feed, as far as this instance knows: read from the database when a notification or a poll asks for it. Readers answer from it, and
+ * from memory, while it was confirmed within the last second.
  */
 import type { Listener } from '../../database/listen.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -10,9 +10,7 @@ import { FEED_CHANNEL, type FeedState, parseFeedState, type Read, readFeedRow } 
 
 /** Milliseconds between polls: a redaction must reach every instance within a second even when its notification is lost. */
 const POLL_MS = 400;
-/** Milliseconds for which a confirmed state may be used. */
 const FRESH_MS = 1000;
-/** Milliseconds that a read of the state may take. */
 const READ_TIMEOUT_MS = 2000;
 
 export type FeedStateCache = ReturnType<typeof createFeedStateCache>;
@@ -42,14 +40,12 @@ export function createFeedStateCache({ db, listener, log, now = () => performanc
       }
     }
   };
-  /** @param since when the read of the state started. A feed only moves forward. An older state is a stale read, unless it was read after the newer one: then a backup was restored. */
+  /** @param since when the read started. An older state is a stale read, unless it was read after the newer one: then a backup was restored. */
   const observe = (state: FeedState, since: number): void => {
     const isForward = known === undefined || isAtLeast(state, known);
     if (!isForward && since < changedAt) return;
     confirmedAt = Math.max(confirmedAt, since);
-    if (known === undefined || !isSameState(state, known)) {
-      replace(state);
-    }
+    if (known === undefined || !isSameState(state, known)) replace(state);
   };
   /** Reads the state with a statement that starts after the call; concurrent calls share one. @throws when it cannot be read */
   const refresh = coalesce(async (): Promise<FeedState> => {
@@ -109,7 +105,6 @@ export function createFeedStateCache({ db, listener, log, now = () => performanc
   };
 }
 
-/** Whether feed, redactions and start of the history are equal. */
 export function isSameHistory(a: FeedState, b: FeedState): boolean {
   return (
     a.feedId === b.feedId &&

@@ -59,18 +59,12 @@ interface OpenStream extends StreamStart {
   end(): void;
 }
 
-/** Records after a position that pass a filter, as events. */
+/** Records after a position that pass a filter, as events; everything up to `end` was read. */
 interface Page extends Read {
   readonly bytes: Buffer;
-  /** Everything up to here was read. */
   readonly end: number;
-  /** The records of an unfiltered page, each with its part of the bytes. */
-  readonly events: readonly StreamEvent[];
-}
-
-interface StreamEvent {
-  readonly values: RecordFilter;
-  readonly bytes: Buffer;
+  /** Of an unfiltered page: each record with its part of the bytes. */
+  readonly events: readonly { readonly values: RecordFilter; readonly bytes: Buffer }[];
 }
 
 const PAGE_RECORDS = 500;
@@ -94,7 +88,6 @@ const CLIENT_SHARE = 1 / 4;
 const READS = 4;
 /** Longest wait for memory or a turn to read; the stream holds nothing meanwhile. */
 const WAIT_MS = 60_000;
-/** Milliseconds before a read that brought nothing is retried. */
 const NOTHING_NEW_MS = 250;
 /** Milliseconds after which sent data counts as received: the operating system may still buffer it. */
 const RECENT_MS = 120_000;
@@ -145,7 +138,7 @@ export function createStreams(options: StreamsOptions) {
     const bytes = Buffer.from(texts.join(''));
     const last = isAll ? state.head.sequenceNumber : (records.at(-1)?.sequenceNumber ?? after);
     let from = 0;
-    const toEvent = (record: StoredRecord, i: number): StreamEvent => {
+    const toEvent = (record: StoredRecord, i: number) => {
       const begin = from;
       from += Buffer.byteLength(texts[i] ?? '');
       return { values: valuesOf(record), bytes: bytes.subarray(begin, from) };
@@ -188,9 +181,8 @@ export function createStreams(options: StreamsOptions) {
   /** The next bytes of a stream within its page. A part is a copy, so it does not retain the whole page. */
   const nextPart = async (stream: OpenStream, sent: number) => {
     const page = await nextPage(stream);
-    if (page === undefined) return undefined;
-    const part = Buffer.copyBytesFrom(page.bytes, sent, PART);
-    return { part, end: sent + part.length === page.bytes.length ? page.end : undefined };
+    const part = page && Buffer.copyBytesFrom(page.bytes, sent, PART);
+    return part && { part, end: sent + part.length === page.bytes.length ? page.end : undefined };
   };
 
   /** Sends everything after the position of a stream, and then new records. While waiting for memory or its client it holds no page. */

@@ -7,12 +7,6 @@ import { markForRewrite } from './text-partitions.ts';
 
 const STEP = 20_000;
 
-export interface Pruned {
-  /** The history up to and including this number is gone; current records stay readable in the snapshot. */
-  readonly upTo: number;
-  readonly removed: number;
-}
-
 /** Milliseconds within which every instance knows the beginning of the history, or answers 503. */
 const KNOWN_MS = 1000;
 
@@ -26,7 +20,7 @@ export function pruneGraceMs(statementTimeoutMs: number): number {
 
 export interface PruneOptions {
   readonly before: Date;
-  /** Milliseconds between the move of the history and the first removed row: `pruneGraceMs`. */
+  /** `pruneGraceMs`. */
   readonly graceMs: number;
   readonly signal: AbortSignal;
   /** The proof log of the feed, when there is one. */
@@ -37,18 +31,17 @@ export interface PruneOptions {
 /**
  * Drops the history stored before a given time, never current state, and moves `historieVanaf`. First the beginning of the history moves, so that no
  * reader finds a gap; the rows are removed in steps, after `graceMs`. The next run finishes an interrupted one.
+ * @returns `upTo`: the history up to and including this number is gone; current records stay readable in the snapshot
  */
-export async function pruneHistory(
-  pool: Pool,
-  { before, graceMs, signal, proof, progress }: PruneOptions,
-): Promise<Pruned> {
+export async function pruneHistory(pool: Pool, { before, graceMs, signal, proof, progress }: PruneOptions) {
   const upTo = await transaction(pool, (db) => moveHistory(db, before));
   await sleep(graceMs, undefined, { signal });
   let removed = 0;
   for (let from = 0; from < upTo; from += STEP) {
     signal.throwIfAborted();
-    removed += await removeRange(pool, from, Math.min(from + STEP, upTo), proof);
-    progress(Math.min(from + STEP, upTo), upTo);
+    const end = Math.min(from + STEP, upTo);
+    removed += await removeRange(pool, from, end, proof);
+    progress(end, upTo);
   }
   return { upTo, removed };
 }

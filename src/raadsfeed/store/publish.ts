@@ -97,7 +97,6 @@ export async function publishBatch(
 
 interface NumberedRecord {
   readonly sequenceNumber: number;
-  /** see `texts.epoch`. */
   readonly epoch: number;
   /** The operation of the change, or `redact` when a later change of the batch removed its content. */
   readonly op: Change['op'];
@@ -105,10 +104,7 @@ interface NumberedRecord {
   readonly text: RecordText;
 }
 
-/**
- * Adds records to the log and applies them, in this order, to the current state: one statement. The caller has locked the feed and assigned the
- * numbers.
- */
+/** Adds records to the log and applies them, in this order, to the current state. The caller has locked the feed and assigned the numbers. */
 async function writeRecords(
   db: Db,
   records: readonly NumberedRecord[],

@@ -4,10 +4,7 @@ import type { ResourceType } from '../../lib/feed/resource.ts';
 import { dataOf } from '../domain/record-text.ts';
 import { FEED_STATE, filterConditions, joinStates, type RecordFilter, readTexts, toFeedState } from './records.ts';
 
-interface Collection extends RecordFilter {
-  readonly organisatiecode: string;
-  readonly resourceType: ResourceType;
-}
+type Collection = RecordFilter & { readonly organisatiecode: string; readonly resourceType: ResourceType };
 
 /** Resources of one kind and organisation: the one with a name, or the first `limit` after one. */
 type Wanted = { readonly bronidentificatie: string } | { readonly after: string; readonly limit: number };
@@ -31,10 +28,8 @@ export async function readCurrent(db: Db, of: Collection, wanted: Wanted) {
   });
   const [first, ...rest] = rows;
   const current = rest.flatMap(({ stateOrName: name, number }) => (number === null ? [] : [{ name, number }]));
-  const { state, texts, isCut } = await readTexts(
-    db,
-    current.map(({ number }) => number),
-  );
+  const numbers = current.map(({ number }) => number);
+  const { state, texts, isCut } = await readTexts(db, numbers);
   const found = current.flatMap(({ name: bronidentificatie, number: sequenceNumber }) => {
     const text = texts.get(sequenceNumber)?.suffix;
     // A text without content was redacted between the two statements.

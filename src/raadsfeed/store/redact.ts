@@ -3,15 +3,13 @@
  * batch can affect is read first, targets are resolved in memory, and then all of it is written.
  */
 import type { Db } from '../../database/transaction.ts';
-import { type NamedResource, resourceKey } from '../../lib/feed/resource.ts';
-import type { Herkomst, Removal } from '../domain/change.ts';
-import { columnsOf } from './state.ts';
+import { resourceKey } from '../../lib/feed/resource.ts';
+import type { Removal } from '../domain/change.ts';
+import type { RedactedRecord } from '../domain/record-text.ts';
+import { columns, columnsOf } from './state.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
-interface ContentRecord extends NamedResource {
-  readonly sequenceNumber: number;
-  readonly storedAt: string;
-  readonly herkomst?: Herkomst | undefined;
+interface ContentRecord extends RedactedRecord {
   readonly isCurrent?: boolean;
 }
 
@@ -27,7 +25,7 @@ export async function readRedactable(db: Db, redactions: readonly Removal[]) {
       current.set(resourceKey(record), record.sequenceNumber);
     },
     /** Removes the content that a redaction affects, in the order of the numbers; of the resources `gone` it was the current state. */
-    take(redaction: Removal): { readonly records: readonly ContentRecord[]; readonly gone: readonly string[] } {
+    take(redaction: Removal) {
       const { resourceType, resource, herkomst: source, sourceNumbers } = redaction;
       const named = new Set(source === undefined ? [] : sourceNumbers);
       const records = content
@@ -52,9 +50,7 @@ export async function readRedactable(db: Db, redactions: readonly Removal[]) {
 
 async function readContent(db: Db, redactions: readonly Removal[]): Promise<ContentRecord[]> {
   const sources = redactions.flatMap(({ herkomst, sourceNumbers = [], resource: { organisatiecode } }) =>
-    herkomst === undefined
-      ? []
-      : sourceNumbers.map((number) => ({ feedUrl: herkomst.feedUrl, number, organisatiecode })),
+    herkomst ? sourceNumbers.map((number) => ({ feedUrl: herkomst.feedUrl, number, organisatiecode })) : [],
   );
   const { rows } = await db.query<ContentRecord & { readonly stored: Date }>({
     // Without a name: planned for the tables as they are. Lookups one by one, or the planner might read all of the index.
@@ -79,16 +75,11 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
                            where op = 'upsert' and herkomst_feed = g.feed and herkomst_number = g.number
                              and organisatiecode = g.organisatiecode
                           offset 0) f) r`,
-    values: [
-      ...columnsOf(redactions),
-      sources.map(({ feedUrl }) => feedUrl),
-      sources.map(({ number }) => number),
-      sources.map(({ organisatiecode }) => organisatiecode),
-    ],
+    values: [...columnsOf(redactions), ...columns(sources, 'feedUrl', 'number', 'organisatiecode')],
   });
-  return rows.map(({ stored, ...record }) => ({
+  return rows.map(({ stored, herkomst, ...record }) => ({
     ...record,
-    herkomst: record.herkomst ?? undefined,
+    herkomst: herkomst ?? undefined,
     storedAt: stored.toISOString(),
   }));
 }

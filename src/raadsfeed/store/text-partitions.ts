@@ -27,12 +27,10 @@ export async function markForRewrite(db: Db, numbers: readonly number[]): Promis
   });
 }
 
-/** Milliseconds that one table may take. */
 const REWRITE_TIMEOUT_MS = 600_000;
 /** Another removal makes a copy worthless; after this number the rest is left to the next run. */
 const MOST_ATTEMPTS = 20;
 
-/** Rewrites a table in a transaction of its own. @returns the outcome of the database function */
 function rewriteFiles(pool: Pool, call: string, values: readonly unknown[]): Promise<string | undefined> {
   return transaction(pool, async (client) => {
     const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
@@ -42,8 +40,7 @@ function rewriteFiles(pool: Pool, call: string, values: readonly unknown[]): Pro
 }
 
 /**
- * Rewrites the files of all partitions that held redacted or pruned records, each in a transaction of its own. Readers and writers continue
- * meanwhile.
+ * Rewrites the files of all partitions that held redacted or pruned records, each in a transaction of its own, beside readers and writers.
  * @returns how many partitions were rewritten
  * @throws when a reader keeps a partition open for too long
  */

@@ -12,7 +12,7 @@ export interface StoredNumber {
   readonly organisatiecode: string | null;
   readonly bronidentificatie: string | null;
   readonly storedAt: Date | null;
-  /** Seed of the proof log, encrypted. */
+  /** Of the proof log, encrypted. */
   readonly seed: string | null;
   /** Hash in the current state that names this number. */
   readonly stateHash: string | null;
@@ -54,7 +54,7 @@ export async function readNumbers(db: Db, after: number, upTo: number): Promise<
 }
 
 /** Rows beyond the head, and partitions that await rewriting. */
-export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead: number; unwritten: number }> {
+export async function readLeftovers(db: Db, head: number) {
   const { rows } = await db.query<{ beyondHead: number; unwritten: number }>(
     `select (select count(*) from raadsfeed.records where sequence_number > $1::bigint)
             + (select count(*) from raadsfeed.texts where sequence_number > $1::bigint)
@@ -66,10 +66,7 @@ export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead:
 }
 
 /** The records after a number: the resources (`organisatiecode/resourceType/bronidentificatie`), and whether there was a redaction. */
-export async function readRecordedSince(
-  db: Db,
-  after: number,
-): Promise<{ readonly keys: ReadonlySet<string>; readonly isRedacted: boolean }> {
+export async function readRecordedSince(db: Db, after: number) {
   const { rows } = await db.query<{ key: string; op: string }>(
     `select distinct organisatiecode || '/' || resource_type || '/' || bronidentificatie as key, op
        from raadsfeed.records where sequence_number > $1::bigint`,
