@@ -74,10 +74,8 @@ function feedRedactCommand(terminal: Terminal): Command {
         }
         const results = changes.map((change, i) => {
           const outcome = outcomes[i] ?? 'no-op';
-          const name = resourceKey(change);
-          return outcome === 'no-op'
-            ? { resource: name, sequenceNumber: null, geredigeerdeSequenceNumbers: [] }
-            : { resource: name, sequenceNumber: outcome.recorded, geredigeerdeSequenceNumbers: outcome.redacted ?? [] };
+          const { recorded: sequenceNumber = null, redacted = [] } = outcome === 'no-op' ? {} : outcome;
+          return { resource: resourceKey(change), sequenceNumber, geredigeerdeSequenceNumbers: redacted };
         });
         output.result(results, () => {
           for (const { resource, sequenceNumber, geredigeerdeSequenceNumbers } of results) {
@@ -104,29 +102,27 @@ function feedPruneCommand(terminal: Terminal): Command {
     'feed prune --before 2021-01-01',
   )
     .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
-    .action(({ before, json = false }: { before: Date; json?: boolean }) =>
-      runCommand(
-        terminal,
-        { json, changes: true },
-        async ({ config, database: { pool }, clock, proof, output, interrupted }) => {
-          if (before > clock.now())
-            throw new UsageError('--before is in the future: give a date or time that has passed');
-          const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
-          const { rewritePartitions } = await import('./store/text-partitions.ts');
-          const { requireProofWriter } = await import('../proof/proof-log.ts');
-          const pruned = await pruneHistory(pool, {
-            proof: await requireProofWriter(pool, 'raadsfeed', proof),
-            before,
-            graceMs: pruneGraceMs(config.database.statementTimeoutMs),
-            signal: interrupted,
-            progress: (done, of) => output.progress(`${done} of ${of} numbers`),
-          });
-          await rewritePartitions(pool);
-          output.result(pruned, () => {
-            output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
-          });
-        },
-      ),
+    .action(({ before, ...options }: { before: Date; json?: boolean }) =>
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
+        const { config, clock, proof, output, interrupted } = context;
+        const { pool } = context.database;
+        if (before > clock.now())
+          throw new UsageError('--before is in the future: give a date or time that has passed');
+        const { pruneGraceMs, pruneHistory } = await import('./store/prune.ts');
+        const { rewritePartitions } = await import('./store/text-partitions.ts');
+        const { requireProofWriter } = await import('../proof/proof-log.ts');
+        const pruned = await pruneHistory(pool, {
+          proof: await requireProofWriter(pool, 'raadsfeed', proof),
+          before,
+          graceMs: pruneGraceMs(config.database.statementTimeoutMs),
+          signal: interrupted,
+          progress: (done, of) => output.progress(`${done} of ${of} numbers`),
+        });
+        await rewritePartitions(pool);
+        output.result(pruned, () => {
+          output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
+        });
+      }),
     );
 }
 
@@ -138,11 +134,8 @@ function feedVerifyCommand(terminal: Terminal): Command {
         const { verifyFeed } = await import('./verify/verify-feed.ts');
         const progress = createProgress(terminal, 'checked', undefined);
         const { findOrphanFiles } = await import('./store/owner-files.ts');
-        const verified = await verifyFeed(database.pool, {
-          clock,
-          signal: interrupted,
-          progress: (number) => progress.update(number),
-        });
+        const how = { clock, signal: interrupted, progress: (number: number) => progress.update(number) };
+        const verified = await verifyFeed(database.pool, how);
         progress.end();
         const files = options.files === true ? await findOrphanFiles(database.ownerUrl) : [];
         const result = { ...verified, ...(options.files === true && { files }) };

@@ -31,15 +31,14 @@ export function feedPublishCommand(terminal: Terminal): Command {
     .option('--organisatie <code>', 'refuse lines of another organisation', parseOrganisatie)
     .option('--strict', 'stop at the first line that is refused; nothing is published')
     .option('--partial', 'publish the valid lines even when others are refused')
-    .action((files: string[], { organisatie, strict = false, partial = false, json = false }: PublishOptions) =>
-      runCommand(terminal, { json, changes: true }, async (context) => {
+    .action((files: string[], options: PublishOptions) =>
+      runCommand(terminal, { ...options, changes: true }, async (context) => {
+        const { organisatie, strict, partial } = options;
         if (strict && partial) throw new UsageError('--strict and --partial exclude each other');
         const { output } = context;
-        const result = await publishFeedLines(files, context, {
-          ...{ strict, partial },
-          accept: (_line, { organisatiecode }) =>
-            organisatie === undefined || organisatiecode === organisatie ? undefined : `is not of ${organisatie}`,
-        });
+        const accept: Accept = (_line, { organisatiecode }) =>
+          organisatie === undefined || organisatiecode === organisatie ? undefined : `is not of ${organisatie}`;
+        const result = await publishFeedLines(files, context, { ...{ strict, partial }, accept });
         const { lines, recorded, noOp, refused, faults } = result;
         output.result(result, () => {
           reportFaults(output, faults);
@@ -108,11 +107,13 @@ interface Fault {
   readonly faults: readonly string[];
 }
 
+/** Why a command does not accept a valid line, if so. May be called twice for a line. */
+type Accept = (line: PubliceerRegel, resource: Resource) => string | undefined;
+
 interface FeedLinesOptions {
-  readonly strict?: boolean;
-  readonly partial?: boolean;
-  /** Why this command does not accept a valid line, if so. May be called twice for a line. */
-  readonly accept: (line: PubliceerRegel, resource: Resource) => string | undefined;
+  readonly strict?: boolean | undefined;
+  readonly partial?: boolean | undefined;
+  readonly accept: Accept;
   /** Called once all lines are checked and before any is published; throws to publish nothing. */
   readonly checked?: () => Promise<void>;
 }
@@ -142,26 +143,24 @@ async function publishFeedLines(
   const stdin = addAbortSignal(signal, terminal.stdin);
 
   const run = async (publish: boolean) => {
-    const total = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
+    const counts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
     const faults: Fault[] = [];
     const progress = createProgress(terminal, publish ? 'published' : 'checked', undefined);
     for (const name of files) {
-      if (strict && total.refused > 0) break;
-      const before = total.lines;
+      if (strict && counts.refused > 0) break;
       const source = name === '-' && partial ? stdin : createReadStream(name === '-' ? copy : name, { signal });
-      const counts = await publishLines(source, {
-        ...{ validate, accept, signal, mostRefused: strict ? 1 : undefined },
+      await publishLines(source, counts, {
+        ...{ validate, accept, signal, strict },
         publisher: publish ? publisher : undefined,
         refused: (line, reasons) => {
           const file = name === '-' ? 'standard input' : name;
           if (faults.length < MAX_REPORTED_FAULTS) faults.push({ file, line, faults: reasons });
         },
-        progress: (lines) => progress.update(before + lines),
+        progress: (lines) => progress.update(lines),
       });
-      for (const key of ['lines', 'recorded', 'noOp', 'refused'] as const) total[key] += counts[key];
     }
     progress.end();
-    return { ...total, faults };
+    return { ...counts, faults };
   };
 
   try {

@@ -5,7 +5,8 @@ import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../
 import type { CheckedLine, LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 
-interface LineCounts {
+/** Of all sources so far. */
+export interface LineCounts {
   lines: number;
   recorded: number;
   noOp: number;
@@ -17,25 +18,23 @@ interface PublishLinesOptions {
   /** Absent: lines are only checked. */
   readonly publisher?: Publisher | undefined;
   /** Returns the fault of a valid line that the command does not accept. */
-  readonly accept?: (line: PubliceerRegel, resource: Resource) => string | undefined;
-  /** Called for each refused line; may throw to stop. */
+  readonly accept: (line: PubliceerRegel, resource: Resource) => string | undefined;
   readonly refused: (line: number, faults: readonly string[]) => void;
-  /** Stops after so many refused lines. */
-  readonly mostRefused?: number | undefined;
+  /** Stops at the first refused line. */
+  readonly strict: boolean;
   readonly progress: (lines: number) => void;
   readonly signal: AbortSignal;
 }
 
 /**
  * Reads NDJSON and publishes it in batches; refused lines are skipped. Memory is bounded by the size of a batch. On return everything was published.
- * @throws errors of `refused`, the signal's reason, or a failure of the source or the database
+ * @throws the signal's reason, or a failure of the source or the database
  */
 export async function publishLines(
   source: AsyncIterable<Uint8Array>,
-  options: PublishLinesOptions,
-): Promise<LineCounts> {
-  const { validate, publisher, accept, refused, mostRefused, progress, signal } = options;
-  const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
+  counts: LineCounts,
+  { validate, publisher, accept, refused, strict, progress, signal }: PublishLinesOptions,
+): Promise<void> {
   let batch: Change[] = [];
   let characters = 0;
   // While the database takes one batch the next is prepared: at most two are in memory.
@@ -67,7 +66,7 @@ export async function publishLines(
       if ('faults' in checked) {
         counts.refused += 1;
         refused(number, checked.faults);
-        if (counts.refused === mostRefused) return counts;
+        if (strict) return;
       } else if (publisher !== undefined) {
         batch.push(prepareChange(checked.line));
         characters += line?.length ?? 0;
@@ -78,21 +77,18 @@ export async function publishLines(
   }
   await flush();
   await underWay;
-  return counts;
 }
 
 function check(text: string, validate: LineValidator, accept: PublishLinesOptions['accept']): CheckedLine {
-  let value: unknown;
   try {
-    value = parseUntrusted(text, { bytes: MAX_LINE });
+    const checked = validate(parseUntrusted(text, { bytes: MAX_LINE }), text);
+    if ('faults' in checked) return checked;
+    const fault = accept(checked.line, resourceOf(checked.line));
+    return fault === undefined ? checked : { faults: [fault] };
   } catch (error) {
     if (error instanceof UntrustedJsonError) return { faults: [error.message] };
     throw error;
   }
-  const checked = validate(value, text);
-  if ('faults' in checked) return checked;
-  const fault = accept?.(checked.line, resourceOf(checked.line));
-  return fault === undefined ? checked : { faults: [fault] };
 }
 
 const MAX_LINE = 4 * 1024 * 1024;

@@ -3,8 +3,7 @@ import { transaction } from '../../database/transaction.ts';
 import { resourceKey } from '../../lib/feed/resource.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { ProofWriterOf } from '../../proof/proof-log.ts';
-import type { Change, Removal } from '../domain/change.ts';
-import { isMassDelete } from '../domain/change.ts';
+import { type Change, isMassDelete, type Removal } from '../domain/change.ts';
 import { type Outcome, publishBatch } from '../store/publish.ts';
 import { readFeedRow } from '../store/records.ts';
 import { readStateOf, touchOrganisations } from '../store/state.ts';
@@ -22,16 +21,14 @@ export interface Publisher {
   publish(changes: readonly Change[]): Promise<Outcome[]>;
 }
 
-export function createPublisher({
-  pool,
-  clock,
-  proof,
-}: {
+interface PublisherNeeds {
   readonly pool: Pool;
   readonly clock: Clock;
   /** Absent: no proof log is kept of the feed. */
   readonly proof?: ProofWriterOf;
-}): Publisher {
+}
+
+export function createPublisher({ pool, clock, proof }: PublisherNeeds): Publisher {
   const writer = proof?.('raadsfeed');
   return {
     async publish(changes) {
