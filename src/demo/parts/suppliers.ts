@@ -1,8 +1,8 @@
 /** Two imitation suppliers beside the demo's authorization server, read into the feed as an aggregator reads them. */
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '../../lib/time.ts';
+import { syncSource } from '../../raadsfeed/aggregator/read-now.ts';
 import { findSource, saveSources } from '../../raadsfeed/aggregator/store/sources.ts';
-import { syncSource } from '../../raadsfeed/aggregator/sync-source.ts';
 import type { Overrides } from '../../settings/config.ts';
 import type { DemoSetup, TourNeeds } from '../demo-part.ts';
 import { asIfThisWeek, firstStart } from '../example-days.ts';

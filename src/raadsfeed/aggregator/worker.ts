@@ -1,5 +1,4 @@
 /** Claims sources that are due, reads each for a while, and stores the outcome. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../database/pool.ts';
 import { FeedFault } from '../../lib/feed/service-document.ts';
@@ -79,12 +78,7 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
 const OWN_FAULT_MS = 5000;
 
 /** @param read its `inMs`: when the source is due again; `isStillFailing`: nothing was read, so the last failure still applies */
-export async function runSource(
-  lease: Lease,
-  read: typeof readSupplier,
-  deps: Dependencies,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runSource(lease: Lease, read: typeof readSupplier, deps: Dependencies, signal: AbortSignal) {
   try {
     const { inMs, isStillFailing = false } = await read(lease, deps, signal);
     if (isStillFailing) await releaseSource(deps.pool, lease, { inMs, failure: 'kept' });
@@ -98,10 +92,10 @@ export async function runSource(
 }
 
 export async function releaseAfterSuccess(lease: Lease, inMs: number, deps: Dependencies): Promise<void> {
-  const { source } = lease;
-  if (source.failures > 0) {
-    await resolveIssues(deps.pool, source.id, 'blocking');
-    deps.log.info({ source: source.adres }, 'the source is read again');
+  const { id, adres, failures } = lease.source;
+  if (failures > 0) {
+    await resolveIssues(deps.pool, id, 'blocking');
+    deps.log.info({ source: adres }, 'the source is read again');
   }
   await releaseSource(deps.pool, lease, { inMs });
 }
@@ -113,9 +107,8 @@ export async function releaseAfterError(
   deps: Dependencies,
   signal: AbortSignal,
 ): Promise<Failure | undefined> {
-  const { source } = lease;
   const { log, pool, clock } = deps;
-  const { adres, pageSize } = source;
+  const { id, adres, pageSize, failures: before } = lease.source;
   if (error instanceof LeaseLostError) {
     log.info({ source: adres }, error.message);
     return undefined;
@@ -132,17 +125,13 @@ export async function releaseAfterError(
     return undefined;
   }
   const { kind, message } = found;
-  const failures = source.failures + 1;
+  const failures = before + 1;
   const inMs = backoffMs({ firstMs: deps.backoffMs, maxMs: deps.backoffMaxMs }, failures, found.retryAfterMs);
   log.warn({ source: adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
   const smaller = kind === 'too-large' ? Math.max(1, Math.floor(pageSize / 4)) : pageSize;
   await releaseSource(pool, lease, { inMs, failure: { kind, message, pageSize: smaller } });
-  await addIssues(
-    pool,
-    source.id,
-    [{ what: kind, where: adres, detail: message, times: 1, blocking: true }],
-    clock.now(),
-  );
+  const issue = { what: kind, where: adres, detail: message, times: 1, blocking: true };
+  await addIssues(pool, id, [issue], clock.now());
   return found;
 }
 
@@ -157,8 +146,8 @@ const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /** `undefined` when the source is not at fault. */
 export function describeFailure(error: unknown): Failure | undefined {
-  if (error instanceof FeedFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
-  if (error instanceof SupplierFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
+  if (error instanceof FeedFault || error instanceof SupplierFault)
+    return { kind: error.code, message: error.message, retryAfterMs: 0 };
   if (!(error instanceof OutboundError)) return undefined;
   return {
     kind: error.status === undefined ? error.code : `status-${error.status}`,

@@ -17,10 +17,7 @@ type AddOptions = Readonly<Partial<Record<'naam' | 'portal' | 'from' | 'until' |
   readonly json?: boolean;
 };
 
-const collect = (text: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  parseOrganisatie(text),
-];
+const collect = (text: string, before: readonly string[] = []) => [...before, parseOrganisatie(text)];
 
 export function addCommand(terminal: Terminal): Command {
   return commandWithResult(
@@ -51,37 +48,23 @@ export function addCommand(terminal: Terminal): Command {
     .option('--yes', 'add it without asking')
     .action((adres: string, options: AddOptions) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
-        const {
-          organisatie: organisaties,
-          portal: portaal,
-          from: vanaf,
-          until: tot,
-          yes,
-          json: _json,
-          ...same
-        } = options;
+        const { organisatie: organisaties, portal: portaal, from: vanaf, until: tot, yes = false, ...same } = options;
         const { toSource } = await import('./source-list.ts');
-        const source = toSource({ adres, organisaties, portaal, vanaf, tot, ...same });
-        await addAll(context, [source], yes === true);
+        await addAll(context, [toSource({ adres, organisaties, portaal, vanaf, tot, ...same })], yes);
       }),
     );
 }
 
 export function importCommand(terminal: Terminal): Command {
-  return commandWithResult(
-    'import',
-    'add or change the sources of a list; all of them or none',
-    'bron import bronnen.csv',
-  )
-    .argument(
-      '<file>',
-      'JSON lines, or CSV with a header: bron, organisatie, naam, portaal, from, until, bodies, not-bodies',
-    )
+  const form = 'JSON lines, or CSV with a header: bron, organisatie, naam, portaal, from, until, bodies, not-bodies';
+  const description = 'add or change the sources of a list; all of them or none';
+  return commandWithResult('import', description, 'bron import bronnen.csv')
+    .argument('<file>', form)
     .option('--yes', 'add them without asking')
-    .action((file: string, options: { readonly yes?: boolean; readonly json?: boolean }) =>
+    .action((file: string, { yes = false, ...options }: { readonly yes?: boolean; readonly json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { readSourceList } = await import('./source-list.ts');
-        await addAll(context, await readSourceList(file), options.yes === true);
+        await addAll(context, await readSourceList(file), yes);
       }),
     );
 }
@@ -112,18 +95,17 @@ async function addAll(context: CommandContext, given: readonly NewSource[], yes:
       output.progress(`  ${preview.total} in the last quarter, of which ${preview.leftOut} are left out by --bodies`);
     }
   }
-  const refused = judged.filter(({ what }) => what === 'refused');
-  const [first] = refused;
+  const [first, ...others] = judged.filter(({ what }) => what === 'refused');
   if (first !== undefined) {
-    const more = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
+    const more = others.length > 0 ? ` (and ${others.length} more)` : '';
     throw new CommandError(`nothing was added: ${first.why}${more}`);
   }
   // A wrong name would publish another organisation's data.
   if (judged.some(({ preview }) => preview !== undefined) && !yes) await confirm(context);
   const found = judged.map(({ source, preview }) => ({ ...source, options: preview?.options ?? source.options ?? {} }));
   const done = await saveSources(database.pool, found);
-  const adresOf = (...what: readonly PlannedSource['what'][]): string[] =>
-    done.filter((one) => what.includes(one.what)).map(({ source }) => source.adres);
+  const adresOf = (what: PlannedSource['what']): string[] =>
+    done.filter((one) => one.what === what).map(({ source }) => source.adres);
   const [added, changed, known] = [adresOf('new'), adresOf('changed'), adresOf('same')];
   output.result({ added, changed, known }, () => {
     for (const adres of added) output.line(`Added: ${adres}`);

@@ -19,14 +19,17 @@ import type { Period } from '../supplier/windows.ts';
 const FEED_EXAMPLE = 'https://raad.voorbeeldstad.example/ori/v1';
 const YEAR_EXAMPLE = 'notubiz:281 --from 2024-01-01 --to 2024-12-31';
 
-interface MassDeleteOptions {
-  readonly allowMassDelete?: boolean;
+interface Json {
   readonly json?: boolean;
+}
+
+interface MassDeleteOptions extends Json {
+  readonly allowMassDelete?: boolean;
 }
 
 export function sourceCommands(terminal: Terminal): Command[] {
   /** @param example of its arguments */
-  const command = <O extends { readonly json?: boolean }>(
+  const command = <O extends Json>(
     name: string,
     description: string,
     example: string,
@@ -65,7 +68,7 @@ function resumeCommand(terminal: Terminal): Command {
     'read a paused source again; one that waits after a failure is read at once. Of a supplier that blocked this service: all its sources';
   return commandWithResult('resume', description, `bron resume ${FEED_EXAMPLE}`, 'bron resume ibabs')
     .argument('<source>', 'address under which the source was added, or the name of a supplier, such as ibabs')
-    .action((text: string, options: { readonly json?: boolean }) =>
+    .action((text: string, options: Json) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output } = context;
         if (!isSupplierScheme(text)) return await pause(context, await requireSource(database.pool, text), false);
@@ -100,13 +103,14 @@ async function remove({ database, output }: CommandContext, { id, adres }: Sourc
 }
 
 async function sync(context: CommandContext, source: Source, options: MassDeleteOptions & Period): Promise<void> {
-  const { output, interrupted } = context;
-  const { syncSource } = await import('../sync-source.ts');
+  const { output, interrupted: signal } = context;
+  const { syncSource } = await import('../read-now.ts');
+  const { allowMassDelete = false, ...period } = options;
   const outcome = await syncSource(context, source.id, {
-    ...options,
-    allowMassDelete: options.allowMassDelete === true,
-    signal: interrupted,
-    progress: (line) => output.progress(line),
+    ...period,
+    allowMassDelete,
+    signal,
+    progress: output.progress,
   });
   const { complete, read, published, deleted, withheld, refused, issues } = outcome;
   output.result(outcome, () => {
@@ -119,21 +123,11 @@ async function sync(context: CommandContext, source: Source, options: MassDelete
     throw new CommandError(outcome.reason ?? 'the source was not read completely; see koppelvlak bron issues');
 }
 
-async function check(
-  context: CommandContext,
-  source: Source,
-  options: Period & { readonly json?: boolean },
-): Promise<void> {
-  const { output, interrupted } = context;
-  const { checkCoverage } = await import('../check-coverage.ts');
-  if (source.soort === 'feed') {
-    throw new UsageError('a feed is followed record by record; use bron sync to compare it');
-  }
-  const coverage = await checkCoverage(context, source, {
-    ...options,
-    signal: interrupted,
-    progress: (line) => output.progress(line),
-  });
+async function check(context: CommandContext, source: Source, options: Period & Json): Promise<void> {
+  const { output, interrupted: signal } = context;
+  const { checkCoverage } = await import('../read-now.ts');
+  if (source.soort === 'feed') throw new UsageError('a feed is followed record by record; use bron sync to compare it');
+  const coverage = await checkCoverage(context, source, { ...options, signal, progress: output.progress });
   const { months, percentage, shown, complete } = coverage;
   output.result(coverage, () => {
     const rows = months.map((month) =>
@@ -153,14 +147,12 @@ async function showIssues({ database, output }: CommandContext, source: Source):
   const { readIssues } = await import('../store/issues.ts');
   const issues = await readIssues(database.pool, source.id);
   output.result(issues, () => {
-    if (issues.length === 0) output.line('No issues.');
-    else {
-      const rows = issues.map(({ what, where, detail, times, since, lastSeen, blocking }) => [
-        ...[what, where, String(times), since, lastSeen],
-        ...[blocking ? 'yes' : '', detail],
-      ]);
-      output.line(table(['what', 'where', 'times', 'since', 'last', 'keeps it incomplete', 'detail'], rows));
-    }
+    const rows = issues.map(({ what, where, detail, times, since, lastSeen, blocking }) => [
+      ...[what, where, String(times), since, lastSeen],
+      ...[blocking ? 'yes' : '', detail],
+    ]);
+    const head = ['what', 'where', 'times', 'since', 'last', 'keeps it incomplete', 'detail'];
+    output.line(rows.length === 0 ? 'No issues.' : table(head, rows));
   });
 }
 
@@ -180,23 +172,23 @@ function switchCommand(terminal: Terminal): Command {
     .action((text: string, to: string, options: MassDeleteOptions & { readonly dryRun?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async (context) => {
         const { database, output, interrupted } = context;
+        const { allowMassDelete = false, dryRun = false } = options;
         const { planSwitch, planVersion } = await import('../switch-source.ts');
         const version = SUPPLIER_VERSIONS.find((one) => one === to);
-        const adres = version ?? readSourceAddress(to).adres;
+        const address = version === undefined ? readSourceAddress(to) : undefined;
         const from = await requireSource(database.pool, text);
         if (version !== undefined && !from.adres.startsWith('go:')) throw new UsageError('only go: has versions');
-        if (version === undefined && readSourceAddress(to).kind !== 'feed') {
-          throw new UsageError('only a feed can replace another source');
-        }
+        if (address?.kind === 'leveranciers-api') throw new UsageError('only a feed can replace another source');
+        const adres = address?.adres ?? to;
         if ([from.adres, from.options.version].includes(adres)) throw new UsageError('that is the same source');
         const { organisations, carryOut } =
           version === undefined
             ? await planSwitch(context, from, adres, interrupted)
             : await planVersion(context, from, version, interrupted);
         const isMassDelete = organisations.some((one) => one.isMassDelete);
-        const refused = isMassDelete && options.allowMassDelete !== true;
-        const switched = !refused && options.dryRun !== true;
-        if (switched) await carryOut(options.allowMassDelete === true);
+        const refused = isMassDelete && !allowMassDelete;
+        const switched = !refused && !dryRun;
+        if (switched) await carryOut(allowMassDelete);
         output.result({ organisations, isMassDelete, switched }, () => {
           for (const { organisatiecode, same, deleted, added } of organisations) {
             output.line(`${organisatiecode}: ${same} the same, ${deleted.length} to delete, ${added.length} to add`);

@@ -29,10 +29,8 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where?:
   });
   const address = readSourceAddress(fields.adres ?? '', where);
   const [code] = organisatiecodes;
-  if (
-    address.kind === 'leveranciers-api' &&
-    (organisatiecodes.length !== 1 || code === undefined || naam === undefined)
-  ) {
+  const isNamed = organisatiecodes.length === 1 && naam !== undefined;
+  if (address.kind === 'leveranciers-api' && !isNamed) {
     throw wrong("a supplier's API is read for one organisation: give one code and its name");
   }
   if (portaal !== undefined && !/^https?:\/\/[^\s]+$/.test(portaal)) throw wrong('the portal is not an address');
@@ -44,12 +42,10 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where?:
     }
     return { adres: address.adres, soort: 'feed', organisatiecodes, naam, portaal, vanaf };
   }
-  for (const expression of [bodies, notBodies]) {
-    try {
-      if (expression !== undefined) readExpression(expression);
-    } catch (error) {
-      throw wrong(`--bodies: ${error instanceof Error ? error.message : String(error)}`);
-    }
+  try {
+    for (const expression of [bodies, notBodies]) if (expression !== undefined) readExpression(expression);
+  } catch (error) {
+    throw wrong(`--bodies: ${error instanceof Error ? error.message : String(error)}`);
   }
   const { scheme, organisationId, organisatiecode, adres, corrected } = address;
   if (replaces !== undefined && !hasOwnNumbers(scheme)) throw wrong('--replaces is for go: and parlaeus:');
@@ -67,16 +63,10 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where?:
   if (isShared && scheme === 'notubiz')
     throw wrong('notubiz: is read without --bodies and --not-bodies: an organisation has an id of its own');
   return {
+    ...{ organisatiecodes, naam, portaal, vanaf, tot, corrected, soort: 'leveranciers-api' },
     adres: isShared ? supplierAddress(scheme, organisationId, code) : adres,
-    soort: 'leveranciers-api',
-    organisatiecodes,
-    naam,
-    portaal,
-    vanaf,
-    tot,
     options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile: ridFile && resolve(ridFile) }),
     replaces: replaces && readSourceAddress(replaces, where).adres,
-    corrected,
   };
 }
 
@@ -136,17 +126,15 @@ function readLines(content: Buffer, file: string): ListLine[] {
 
 interface ListLine {
   readonly line: number;
-  /** `undefined` for a line that is not JSON. */
   readonly value: unknown;
 }
 
 function jsonLines(text: string): ListLine[] {
   // A line that is not JSON is reported with its number, like every line that is not an object.
-  return text
-    .split(/\r?\n/)
-    .flatMap((line, i) =>
-      line.trim() === '' ? [] : [{ line: i + 1, value: parseIfJson(line, { bytes: MAX_BYTES }) }],
-    );
+  const lines = text.split(/\r?\n/).map((value, i) => ({ line: i + 1, value }));
+  return lines
+    .filter(({ value }) => value.trim() !== '')
+    .map(({ line, value }) => ({ line, value: parseIfJson(value, { bytes: MAX_BYTES }) }));
 }
 
 /** @throws {CsvError} */
