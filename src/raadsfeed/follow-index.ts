@@ -1,6 +1,6 @@
 /**
- * An index beside the feed, while the server listens: kept up to date, reported to operators, and checked for completeness. Each step is one transaction: the changes, and the new position. Records after the position come first,
- * because a redaction must reach the index within a second; for a new or rebuilt index the current state is added between them.
+ * An index beside the feed, kept up to date while the server listens. Each step is one transaction: the changes, and the new position. Records after the
+ * position come first, because a redaction must reach the index within a second; a new or rebuilt index adds the current state between them.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
@@ -33,7 +33,6 @@ export interface FeedChange extends NamedResource {
 
 /** An index in a schema of its own, which has a table `position` with one row. */
 export interface FeedIndex {
-  /** A plain identifier, from the code. */
   readonly schema: string;
   /** Records of one step: few, so that no step holds its rows for long. */
   readonly stepRecords: number;
@@ -41,10 +40,7 @@ export interface FeedIndex {
   readonly write: (db: Db, changes: readonly FeedChange[]) => Promise<void>;
   /** Removes everything before the current state is read from the beginning, a bounded part in each step; true when all is gone. */
   readonly begin: (db: Db) => Promise<boolean>;
-  /**
-   * A table of the schema with the number of each record in `number`, indexed. It keeps answering while the current state is read again. Absent: the
-   * index answers only once it has caught up.
-   */
+  /** With each record's number in `number`: it keeps answering while the current state is read again. Absent: the index answers once it has caught up. */
   readonly table?: string;
 }
 
@@ -58,16 +54,13 @@ interface IndexPosition {
   readonly scanTo: number;
 }
 
-const select = (schema: FeedIndex['schema']): string =>
+const select = (schema: string): string =>
   `select feed_id as "feedId", number, scan_after as "scanAfter", scan_to as "scanTo" from ${schema}.position`;
 
 /** Records that an index may be behind without being reported. */
 const BEHIND = 1000;
 
-/**
- * How far an index has read the feed: `read` of `of` numbers; equal: it is up to date, or nearly so. It cannot answer while it lacks records that the
- * feed has had for longer.
- */
+/** `read` of `of` numbers; equal: it is up to date, or nearly so. It cannot answer while it lacks records that the feed has had for longer. */
 async function readIndexProgress(db: Db, { schema, table }: FeedIndex) {
   const isOver =
     table === undefined
@@ -104,26 +97,21 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     if (found === undefined) return 'busy';
     const feed = await readFeedRow(db);
     const top = feed.head.sequenceNumber;
-    // From the current state.
     if (isOfAnother(found, feed)) {
-      if (await index.begin(db))
-        await move(db, schema, { feedId: feed.feedId, number: top, scanAfter: 0, scanTo: top });
-      return 'changed';
-    }
-    if (found.number < top) {
+      // From the current state.
+      const isEmpty = await index.begin(db);
+      if (isEmpty) await move(db, schema, { feedId: feed.feedId, number: top, scanAfter: 0, scanTo: top });
+    } else if (found.number < top) {
       const { records } = await readAfter(db, found.number, stepRecords, {});
       await write(db, lastChanges(records));
       await move(db, schema, { ...found, number: found.number + records.length });
-      return 'changed';
-    }
-    if (found.scanAfter < found.scanTo) {
+    } else if (found.scanAfter < found.scanTo) {
       const { records, isAll } = await readSnapshot(db, found.scanAfter, found.scanTo, stepRecords, {});
       const last = records.at(-1)?.sequenceNumber ?? found.scanTo;
       await write(db, lastChanges(records));
       await move(db, schema, { ...found, scanAfter: isAll ? found.scanTo : last });
-      return 'changed';
-    }
-    return 'done';
+    } else return 'done';
+    return 'changed';
   });
 }
 
@@ -147,11 +135,7 @@ function toChange(stored: StoredRecord): FeedChange {
   };
 }
 
-async function move(
-  db: Db,
-  schema: FeedIndex['schema'],
-  { feedId, number, scanAfter, scanTo }: IndexPosition,
-): Promise<void> {
+async function move(db: Db, schema: string, { feedId, number, scanAfter, scanTo }: IndexPosition): Promise<void> {
   await db.query({
     name: `${schema}-position-move`,
     text: `update ${schema}.position set feed_id = $1::text, number = $2::bigint, scan_after = $3::bigint, scan_to = $4::bigint`,
@@ -159,7 +143,7 @@ async function move(
   });
 }
 
-/** Seconds before a client may retry: reading a large feed takes minutes. */
+/** Reading a large feed takes minutes. */
 const RETRY_SECONDS = '60';
 
 /** Checks before a read from an index. @throws {Problem} 503 while it lacks older records of the feed */
@@ -174,10 +158,8 @@ export function serveIndex(app: FastifyInstance, name: string, index: FeedIndex)
     vital: false,
     check: async () => {
       const { read, of } = await readIndexProgress(pool, index);
-      const told = [failing.text(), read < of ? progressText(read, of) : undefined].filter(
-        (text) => text !== undefined,
-      );
-      return told.length > 0 ? { ok: true, warning: told.join('; ') } : { ok: true };
+      const told = [failing.text() ?? '', read < of ? progressText(read, of) : ''].filter((text) => text !== '');
+      return { ok: true, ...(told.length > 0 && { warning: told.join('; ') }) };
     },
   });
   return async () => {

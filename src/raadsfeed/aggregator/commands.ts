@@ -9,14 +9,8 @@ import type { SourceState } from './store/sources.ts';
 
 export function bronCommand(terminal: Terminal): Command {
   const bron = new Command('bron').description('the sources of an aggregator');
-  for (const command of [
-    addCommand(terminal),
-    importCommand(terminal),
-    listCommand(terminal),
-    ...sourceCommands(terminal),
-  ]) {
-    bron.addCommand(command);
-  }
+  const commands = [addCommand(terminal), importCommand(terminal), listCommand(terminal), ...sourceCommands(terminal)];
+  for (const command of commands) bron.addCommand(command);
   return bron;
 }
 
@@ -26,10 +20,8 @@ function listCommand(terminal: Terminal): Command {
       runCommand(terminal, options, async ({ database, output }) => {
         const { readSourceStates } = await import('./store/sources.ts');
         const states = await readSourceStates(database.pool);
-        output.result(states, () => {
-          if (states.length === 0) output.line('No sources; see koppelvlak bron add --help.');
-          else output.line(table(HEAD, states.map(stateCells)));
-        });
+        const none = 'No sources; see koppelvlak bron add --help.';
+        output.result(states, () => output.line(states.length === 0 ? none : table(HEAD, states.map(stateCells))));
       }),
   );
 }

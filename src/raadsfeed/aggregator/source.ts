@@ -35,7 +35,7 @@ export interface Source {
   readonly historyJoins: boolean | null;
   /** It does not, so resources that disappear may have been redacted. */
   readonly historyMissed: boolean;
-  /** As JSON; see `ReadingProgress`. */
+  /** `ReadingProgress`. */
   readonly progress: unknown;
   /** A hash of this source equalled ours. */
   readonly hashMatches: boolean;
@@ -93,22 +93,22 @@ export type SourceAddress = { readonly adres: string } & (
     }
 );
 
-/** `form` of its organisation ids, unless they are addresses. */
+/** `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
+export type SupplierScheme = 'notubiz' | 'ibabs' | 'go' | 'parlaeus';
+
 interface Supplier {
   readonly title: string;
   readonly name: string;
+  /** Of its organisation ids; absent: they are addresses. */
   readonly form?: RegExp;
 }
 
-const BASE = { name: 'base address' };
-/** `notubiz:281`, `ibabs:voorbeeldstad`, `go:https://raad.voorbeeldstad.example/api`. */
-export const SUPPLIERS = {
+export const SUPPLIERS: Readonly<Record<SupplierScheme, Supplier>> = {
   notubiz: { title: 'NotuBiz', name: 'organisation id', form: /^[A-Za-z0-9_-]{1,40}$/ },
   ibabs: { title: 'iBabs', name: 'site', form: /^[A-Za-z0-9_.-]{1,60}$/ },
-  go: { title: 'GemeenteOplossingen', ...BASE },
-  parlaeus: { title: 'Parlaeus', ...BASE },
-} satisfies Readonly<Record<string, Supplier>>;
-export type SupplierScheme = keyof typeof SUPPLIERS;
+  go: { title: 'GemeenteOplossingen', name: 'base address' },
+  parlaeus: { title: 'Parlaeus', name: 'base address' },
+};
 
 export const SOURCE_FORMS = `the address of a service document, or ${Object.entries(SUPPLIERS)
   .map(([scheme, { name }]) => `${scheme}:<${name}>`)
@@ -120,15 +120,12 @@ export function isSupplierScheme(text: string): text is SupplierScheme {
 
 /** Whether each organisation has an address, and so numbers, of its own. */
 export function hasOwnNumbers(scheme: SupplierScheme): boolean {
-  return !('form' in SUPPLIERS[scheme]);
+  return SUPPLIERS[scheme].form === undefined;
 }
 
 export const SUPPLIER_SCHEMES: readonly SupplierScheme[] = Object.keys(SUPPLIERS).filter(isSupplierScheme);
 
-/**
- * Reads the address of a service document, or `<supplier>:<organisation>`, with `#<organisatiecode>` where a site has several;
- * `undefined` when it is neither.
- */
+/** Reads the address of a service document, or `<supplier>:<organisation>`, with `#<organisatiecode>` where a site has several. */
 export function parseSourceAddress(text: string): SourceAddress | undefined {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text.trim()) ?? [];
   if (isSupplierScheme(scheme)) return parseSupplierAddress(scheme, rest);
@@ -142,7 +139,7 @@ export function parseSourceAddress(text: string): SourceAddress | undefined {
 
 function parseSupplierAddress(scheme: SupplierScheme, text: string): SourceAddress | undefined {
   const [, given = '', code] = /^(.*?)(?:#([a-z]{2}\d{2,4}))?$/s.exec(text) ?? [];
-  const { form }: Supplier = SUPPLIERS[scheme];
+  const { form } = SUPPLIERS[scheme];
   const organisationId = form === undefined ? normaliseBase(given) : form.test(given) ? given : undefined;
   if (organisationId === undefined) return undefined;
   return {

@@ -5,9 +5,7 @@ import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { RegisterEntry } from '../store/register.ts';
 
-interface Options {
-  readonly json?: boolean;
-}
+type Options = { readonly json?: boolean };
 
 export function registerCommand(terminal: Terminal): Command {
   return new Command('register')
@@ -45,10 +43,9 @@ function listCommand(terminal: Terminal): Command {
     runCommand(terminal, options, async ({ database, output }) => {
       const { readEntries } = await import('../store/register.ts');
       const entries = await readEntries(database.pool);
-      output.result(entries, () => {
-        if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
-        else output.line(table(['feed', 'organisations', 'last seen', 'state'], entries.map(row)));
-      });
+      const head = ['feed', 'organisations', 'last seen', 'state'];
+      const none = 'No feeds; see koppelvlak register add --help.';
+      output.result(entries, () => output.line(entries.length === 0 ? none : table(head, entries.map(row))));
     }),
   );
 }

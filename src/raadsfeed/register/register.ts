@@ -8,30 +8,15 @@ import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import type { Clock } from '../../lib/time.ts';
 import { repeatWork } from '../../plugins/repeated-work.ts';
 import type { Config } from '../../settings/read-config.ts';
-import {
-  type DiscoveredFeed,
-  noteUnreachable,
-  type RegisterEntry,
-  removeFeed,
-  saveFeed,
-  takeDue,
-} from '../store/register.ts';
+import { noteUnreachable, type RegisterEntry, removeFeed, saveFeed, takeDue } from '../store/register.ts';
 
-/** Milliseconds between checks for feeds that are due. */
 const CHECK_MS = 5000;
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
-/** The client for feeds of the register: small answers only. */
-export function createRegisterClient(
-  { raadsfeed, server }: Pick<Config, 'raadsfeed' | 'server'>,
-  clock: Clock,
-): OutboundClient {
+export function createRegisterClient({ raadsfeed, server }: Pick<Config, 'raadsfeed' | 'server'>, clock: Clock) {
   return createOutboundClient({
-    clock,
+    ...{ clock, maxBytes: MAX_DOCUMENT_BYTES, connections: 1, proxy: server },
     timeoutMs: Math.min(raadsfeed.sourcesTimeoutMs, 30_000),
-    maxBytes: MAX_DOCUMENT_BYTES,
-    connections: 1,
-    proxy: server,
     allowPrivate: raadsfeed.sourcesAllowPrivate,
   });
 }
@@ -58,10 +43,9 @@ export function keepRegister(app: FastifyInstance, pool: Pool): void {
 export async function refreshFeed(
   pool: Pool,
   client: OutboundClient,
-  entry: RegisterEntry,
+  { serviceUrl, opgegeven }: RegisterEntry,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { serviceUrl, opgegeven } = entry;
   try {
     const found = await discoverFeed(client, opgegeven, signal);
     await transaction(pool, async (db) => {
@@ -83,6 +67,6 @@ export async function addFeed(pool: Pool, client: OutboundClient, given: string,
   return found.serviceUrl;
 }
 
-function discoverFeed(client: OutboundClient, given: string, signal: AbortSignal): Promise<DiscoveredFeed> {
+function discoverFeed(client: OutboundClient, given: string, signal: AbortSignal) {
   return discover((url) => client.getJson({ url, signal, redirects: 'any-host' }), given, readServiceDocument);
 }

@@ -1,41 +1,32 @@
 /** The register: addresses of feeds, and nothing of their content. */
-
-import type { components } from '../../contracts/raadsfeed.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { ServiceDocument } from '../../lib/feed/service-document.ts';
 
-type RegisterFeed = components['schemas']['RegisterFeed'];
-
-/** The address of a feed, and its self-description. */
-export interface DiscoveredFeed {
-  readonly serviceUrl: string;
-  readonly document: ServiceDocument;
-}
-
-/** The first `limit` feeds after an address, by address. */
-export async function listFeeds(
-  db: Db,
-  after: string,
-  limit: number,
-  organisatiecode: string | undefined,
-): Promise<RegisterFeed[]> {
+/** The first `limit` feeds after an address, by address, as `/register` shows them. */
+export async function listFeeds(db: Db, after: string, limit: number, organisatiecode: string | undefined) {
   // Two statements: one plan for both could not use the index of codes.
   const ofOne = organisatiecode !== undefined;
-  const { rows } = await db.query<Omit<RegisterFeed, 'laatstGezien'> & { readonly laatstGezien: Date | null }>({
+  const { rows } = await db.query<{ readonly serviceUrl: string }>({
     name: `register-list${ofOne ? '-organisation' : ''}`,
     text: `select service_url as "serviceUrl", feed_url as "feedUrl", snapshot_url as "snapshotUrl", stream_url as "streamUrl", rol,
-                  organisaties, last_seen_at as "laatstGezien", reachable as bereikbaar
+                  organisaties, reachable as bereikbaar, last_seen_at as "laatstGezien"
              from aggregator.register
             where service_url > $1::text and feed_url is not null${ofOne ? ' and organisatiecodes @> array[$3::text]' : ''}
             order by service_url
             limit $2::integer`,
     values: ofOne ? [after, limit, organisatiecode] : [after, limit],
   });
-  return rows.map(({ laatstGezien, ...feed }) => ({ ...feed, laatstGezien: laatstGezien?.toISOString() ?? null }));
+  return rows;
 }
 
 /** Inserts or updates a feed that was found; it is due again in a day. */
-export async function saveFeed(db: Db, given: string, { serviceUrl, document }: DiscoveredFeed): Promise<void> {
+export async function saveFeed(
+  db: Db,
+  given: string,
+  { serviceUrl, document }: { readonly serviceUrl: string; readonly document: ServiceDocument },
+): Promise<void> {
+  const { feedUrl, snapshotUrl, streamUrl, rol } = document;
+  const organisaties = document.organisaties.map(({ organisatiecode, naam }) => ({ organisatiecode, naam }));
   await db.query(
     `insert into aggregator.register (service_url, given, feed_url, snapshot_url, stream_url, rol, organisaties, organisatiecodes,
                                       last_seen_at, reachable, failure_message, next_at)
@@ -46,19 +37,13 @@ export async function saveFeed(db: Db, given: string, { serviceUrl, document }: 
             organisaties = excluded.organisaties, organisatiecodes = excluded.organisatiecodes, last_seen_at = excluded.last_seen_at,
             reachable = true, failure_message = null, next_at = excluded.next_at`,
     [
-      serviceUrl,
-      given,
-      document.feedUrl,
-      document.snapshotUrl,
-      document.streamUrl,
-      document.rol,
-      JSON.stringify(document.organisaties.map(({ organisatiecode, naam }) => ({ organisatiecode, naam }))),
-      document.organisaties.map(({ organisatiecode }) => organisatiecode),
+      ...[serviceUrl, given, feedUrl, snapshotUrl, streamUrl, rol, JSON.stringify(organisaties)],
+      organisaties.map(({ organisatiecode }) => organisatiecode),
     ],
   );
 }
 
-/** Records that a feed did not answer; its data stays, and it is due again in an hour. */
+/** Its data stays, and it is due again in an hour. */
 export async function noteUnreachable(db: Db, serviceUrl: string, why: string): Promise<void> {
   await db.query(
     `update aggregator.register set reachable = false, failure_message = $2::text, next_at = now() + interval '1 hour'
@@ -79,7 +64,6 @@ export interface RegisterEntry {
 const ENTRY = `service_url as "serviceUrl", given as opgegeven, organisatiecodes as codes, last_seen_at as "laatstGezien",
   reachable as bereikbaar, failure_message as fout`;
 
-/** Everything that the register knows, for its operator. */
 export async function readEntries(db: Db): Promise<RegisterEntry[]> {
   const { rows } = await db.query<RegisterEntry>(`select ${ENTRY} from aggregator.register order by service_url`);
   return rows;

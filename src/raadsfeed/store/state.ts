@@ -52,16 +52,15 @@ export interface FeedOrganisation {
   readonly herkomstSoort: 'eigen' | 'feed' | 'leveranciers-api';
 }
 
-/** What the aggregator knows of the source that an organisation comes from. */
+/** The source that an organisation comes from; `null`: not known, or not so. */
 export interface SourceCompleteness {
-  /** When the source was last read to its end; `null`: never yet. */
+  /** When it was last read to its end. */
   readonly readAt: Date | null;
-  /** Its records that were not yet read; `null` when unknown. */
+  /** Its records that were not yet read. */
   readonly behind: number | null;
   readonly refused: number;
-  /** Share of the resources of the supplier that the feed has, in per cent, by the last measurement; `null` without one. */
+  /** Share of the resources of the supplier that the feed has, in per cent. */
   readonly coverage: number | null;
-  /** Reading fails since this moment; `null` when the last reading succeeded. */
   readonly failingSince: Date | null;
   /** The suppliers whose systems it is read from, with their days (`YYYY-MM-DD`), the latest first; empty: from a feed. */
   readonly suppliers: readonly { readonly name: string; readonly from: string | null; readonly to: string | null }[];
