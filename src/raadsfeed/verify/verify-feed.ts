@@ -1,5 +1,4 @@
 /** Checks the promises of the log against the stored data. Read-only, beside a running service. */
-
 import type { Db } from '../../database/transaction.ts';
 import { contentHash, redactedNumbers } from '../../lib/feed/record.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
@@ -13,6 +12,8 @@ interface VerifyOptions {
   readonly progress: (number: number, head: number) => void;
 }
 
+type Report = (fault: string, sequenceNumber?: number) => void;
+
 const STEP = 1000;
 const LISTED_FAULTS = 1000;
 
@@ -21,10 +22,9 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   const feed = await readFeedRow(db);
   const faults: { readonly sequenceNumber?: number; readonly fault: string }[] = [];
   let faultCount = 0;
-  const report = (fault: string, sequenceNumber?: number): void => {
+  const report: Report = (fault, sequenceNumber) => {
     faultCount += 1;
-    if (faults.length < LISTED_FAULTS)
-      faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
+    if (faults.length < LISTED_FAULTS) faults.push({ ...(sequenceNumber !== undefined && { sequenceNumber }), fault });
   };
   const replay = createReplay(feed, clock.now(), report);
   const head = feed.head.sequenceNumber;
@@ -55,12 +55,12 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
 }
 
 /** Replays the log record by record, and compares the result with the stored current state. */
-function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequenceNumber?: number) => void) {
+function createReplay(feed: FeedRow, now: Date, report: Report) {
   const start = feed.historyAfter.sequenceNumber;
   const head = feed.head.sequenceNumber;
   const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
   /** Numbers whose content is gone; those of `unnamed` until the redaction that names them is read. */
-  const redactedNumbers = new Set<number>();
+  const stubs = new Set<number>();
   const unnamed = new Set<number>();
   /** The last number that holds content of a resource, current or not. */
   const held = new Map<string, number>();
@@ -70,50 +70,51 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
   let expected = start + 1;
   let lastStoredAt = 0;
 
-  const play = (checked: CheckedRecord, row: StoredNumber): void => {
-    const { sequenceNumber, op, key, contentHash, redacted } = checked;
-    const inHistory = sequenceNumber > start;
+  const play = (
+    { sequenceNumber, op, key, data, hash, redacted, organisatiecode }: CheckedRecord,
+    isState: boolean,
+  ) => {
+    times.forget(key);
     if (op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber) {
-      redactedNumbers.add(sequenceNumber);
+      stubs.add(sequenceNumber);
       unnamed.add(sequenceNumber);
       veiled.add(key);
       present.delete(key);
-      times.forget(key);
-    } else if (op === 'upsert') {
-      times.note(checked);
-      if (inHistory && present.get(key)?.hash === contentHash)
+      return;
+    }
+    if (op === 'upsert') {
+      if (data !== undefined) times.note(key, sequenceNumber, organisatiecode, data);
+      if (sequenceNumber > start && present.get(key)?.hash === hash)
         report('changes nothing, and yet is recorded', sequenceNumber);
-      present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
-      if (row.stateIdentity === key && row.stateHash !== contentHash)
-        report('the state has another hash', sequenceNumber);
+      present.set(key, { hash, sequenceNumber, isState });
       held.set(key, sequenceNumber);
-    } else {
-      // Pruned records cannot be checked.
-      if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
-        report('deletes what was not there', sequenceNumber);
-      if (op === 'redact' && held.has(key))
-        report(`number ${held.get(key)} still holds content of what was redacted`, sequenceNumber);
-      present.delete(key);
-      veiled.delete(key);
-      if (op === 'redact') held.delete(key);
-      times.forget(key);
-      if (op === 'redact' && redacted.length === 0) report('a redaction that names no number', sequenceNumber);
-      for (const number of redacted) {
-        unnamed.delete(number);
-        if (number >= sequenceNumber) report('a redaction that names a later number', sequenceNumber);
-        else if (number > start && !redactedNumbers.has(number))
-          report(`number ${number} still holds redacted content`, sequenceNumber);
-      }
+      return;
+    }
+    // Pruned records cannot be checked.
+    if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
+      report('deletes what was not there', sequenceNumber);
+    present.delete(key);
+    veiled.delete(key);
+    if (op === 'redact') {
+      if (held.has(key)) report(`number ${held.get(key)} still holds content of what was redacted`, sequenceNumber);
+      held.delete(key);
+      if (redacted.length === 0) report('a redaction that names no number', sequenceNumber);
+    }
+    for (const number of redacted) {
+      unnamed.delete(number);
+      if (number >= sequenceNumber) report('a redaction that names a later number', sequenceNumber);
+      else if (number > start && !stubs.has(number))
+        report(`number ${number} still holds redacted content`, sequenceNumber);
     }
   };
 
   return {
     add(row: StoredNumber): void {
-      const { sequenceNumber, storedAt } = row;
+      const { sequenceNumber, storedAt, stateIdentity, stateHash } = row;
       if (sequenceNumber > start) {
         if (sequenceNumber !== expected) report(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
         expected = sequenceNumber + 1;
-      } else if (row.stateIdentity === null && row.op !== null) {
+      } else if (stateIdentity === null && row.op !== null) {
         // Left behind by a prune that was interrupted: no reader can reach it.
         return;
       }
@@ -122,11 +123,12 @@ function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequence
         lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
       }
       const checked = checkRecord(row, (fault) => report(fault, sequenceNumber));
-      if (checked !== undefined) play(checked, row);
-      if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
-        report('the state names another resource here', sequenceNumber);
-      if (row.stateIdentity !== null && checked?.op !== 'upsert')
-        report('the state names a record that is not an upsert', sequenceNumber);
+      if (checked !== undefined) play(checked, checked.key === stateIdentity);
+      if (stateIdentity === null) return;
+      if (checked?.op !== 'upsert') report('the state names a record that is not an upsert', sequenceNumber);
+      if (checked?.key !== stateIdentity) report('the state names another resource here', sequenceNumber);
+      else if (checked.op === 'upsert' && stateHash !== checked.hash)
+        report('the state has another hash', sequenceNumber);
     },
     finish() {
       if (expected <= head) report(`the numbers ${expected} to ${head} are missing`);
@@ -166,12 +168,8 @@ function checkRecord(row: StoredNumber, fault: (text: string) => void) {
   // An aggregator passes on the hash of the source.
   if (hash !== record.contentHash && record.herkomst === undefined) fault('its contentHash is not that of its data');
   if (op !== 'upsert' && (suffix !== null || data !== undefined)) fault('holds content');
-  return {
-    ...{ sequenceNumber, op, organisatiecode, contentHash: hash, data: content },
-    /** `organisatiecode/resourceType/bronidentificatie`. */
-    key: `${organisatiecode}/${resourceType}/${bronidentificatie}`,
-    redacted: redactedNumbers(record),
-  };
+  const key = `${organisatiecode}/${resourceType}/${bronidentificatie}`;
+  return { sequenceNumber, op, organisatiecode, key, hash, data: content, redacted: redactedNumbers(record) };
 }
 
 function parse(text: string): JsonObject | undefined {
@@ -191,14 +189,12 @@ function parse(text: string): JsonObject | undefined {
 function createMeetingTimes(now: Date) {
   const ended = new Set<string>();
   const open = new Map<string, { sequenceNumber: number; meeting: string }>();
-  const forget = (key: string): void => {
-    ended.delete(key);
-    open.delete(key);
-  };
   return {
-    forget,
-    note({ key, sequenceNumber, organisatiecode, data = {} }: CheckedRecord): void {
-      forget(key);
+    forget(key: string): void {
+      ended.delete(key);
+      open.delete(key);
+    },
+    note(key: string, sequenceNumber: number, organisatiecode: string, data: JsonObject): void {
       const { dossiertype, einde, starttijd, eindtijd, vergadering } = data;
       if (dossiertype === 'vergadering' && Date.parse(String(einde)) <= now.getTime()) ended.add(key);
       if (dossiertype === 'agendapunt' && starttijd !== undefined && eindtijd === undefined && isRecord(vergadering)) {
