@@ -105,7 +105,6 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   if (config.pages.isOn) await app.register((await import('./pages/plugin.ts')).pages);
 }
 
-/** A metric of this process's feed, read at each scrape. */
 function gauge(metrics: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name: `koppelvlak_raadsfeed_${name}`,

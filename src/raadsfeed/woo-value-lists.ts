@@ -3,13 +3,8 @@ import { extname } from 'node:path';
 
 const THESAURUS = 'https://identifier.overheid.nl/tooi/def/thes/kern/';
 
-interface Category {
-  readonly code: string;
-  readonly label: string;
-}
-
 /** The information categories; the first is `infocat001` in the names of sitemaps. */
-const CATEGORIES: readonly Category[] = [
+const CATEGORIES = [
   { code: 'c_139c6280', label: 'wetten en algemeen verbindende voorschriften' },
   { code: 'c_aab6bfc7', label: 'overige besluiten van algemene strekking' },
   { code: 'c_759721e2', label: 'ontwerpen van wet- en regelgeving met adviesaanvraag' },
@@ -43,7 +38,6 @@ export function categoryNumber(value: unknown): number | undefined {
   return at < 0 ? undefined : at + 1;
 }
 
-/** @param number as `categoryNumber` gives it */
 export function categoryTerm(number: number): Term | undefined {
   const found = CATEGORIES[number - 1];
   return found === undefined ? undefined : { resource: THESAURUS + found.code, label: found.label };
@@ -52,17 +46,14 @@ export function categoryTerm(number: number): Term | undefined {
 /** Handling of a document: of DiWoo's three kinds, the feed has a day only for receipt. */
 export const RECEIPT: Term = { resource: `${THESAURUS}c_dfcee535`, label: 'ontvangst' };
 
-const KINDS = { gm: 'gemeente', pv: 'provincie', ws: 'waterschap' } as const;
-
 /** The address of an organisation. @param code as in the feed: `gm0363`, `pv27`, `ws0155` */
 export function organisationAddress(code: string): string {
-  const kind = code.startsWith('gm') ? KINDS.gm : code.startsWith('pv') ? KINDS.pv : KINDS.ws;
+  const kind = code.startsWith('gm') ? 'gemeente' : code.startsWith('pv') ? 'provincie' : 'waterschap';
   return `https://identifier.overheid.nl/tooi/id/${kind}/${code}`;
 }
 
 const FILE_TYPES = 'http://publications.europa.eu/resource/authority/file-type/';
 
-/** File types of the value list, with their media types. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   PDF: ['application/pdf'],
   DOCX: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
@@ -93,7 +84,6 @@ export function fileType(mediaType: unknown, file: URL): string | undefined {
   return Object.hasOwn(FORMATS, extension) ? extension : undefined;
 }
 
-/** @param name as `fileType` gives it */
 export function fileTypeTerm(name: string): Term {
   return { resource: FILE_TYPES + name, label: name };
 }

@@ -165,30 +165,24 @@ function isCursor(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_CURSOR && !value.includes('\0');
 }
 
-interface PageRequest {
-  readonly url: string;
+interface PageRequest extends OutboundRequest {
   readonly cursor: string | null;
   /** Absent: the default of the feed. */
   readonly limit?: number | undefined;
-  readonly etag?: string | undefined;
-  readonly redirects: OutboundRequest['redirects'];
-  readonly signal: AbortSignal;
 }
 
 /** Requests a page of a feed or snapshot. @throws {FeedFault} `cursor-refused`; {OutboundError} */
 export async function askPage(client: Pick<OutboundClient, 'getJson'>, request: PageRequest): Promise<OutboundAnswer> {
-  const { cursor, limit, etag, redirects, signal } = request;
-  const url = new URL(request.url);
+  const { cursor, limit, ...asked } = request;
+  const url = new URL(asked.url);
   if (limit !== undefined) url.searchParams.set('limit', String(limit));
   if (cursor !== null) url.searchParams.set('cursor', cursor);
   try {
-    return await client.getJson({ url: url.href, signal, etag, redirects });
+    return await client.getJson({ ...asked, url: url.href });
   } catch (error) {
     if (cursor !== null && error instanceof OutboundError && (error.status === 400 || error.status === 410)) {
-      const certain = error.status === 410 || namesCursor(error.problem);
-      throw new FeedFault('cursor-refused', `the cursor is refused with status ${error.status}${detailOf(error)}`, {
-        certain,
-      });
+      const message = `the cursor is refused with status ${error.status}${detailOf(error)}`;
+      throw new FeedFault('cursor-refused', message, { certain: error.status === 410 || namesCursor(error.problem) });
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 /** The service document of a council feed: finding and reading it, by the published draft. */
-import { isRecord } from '../json/json-value.ts';
+import { isRecord, type JsonObject } from '../json/json-value.ts';
 import type { OutboundClient } from '../outbound/outbound-client.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { normaliseOrganisatiecode } from './resource.ts';
@@ -29,22 +29,25 @@ const MAX_NAME = 500;
  * @throws {FeedFault} `document`
  */
 export function readServiceDocument(json: unknown, at: string): ServiceDocument {
-  if (!isRecord(json)) throw new FeedFault('document', 'the service document is not an object');
-  const { rol, organisaties, streamUrl } = json;
+  const { rol, organisaties, streamUrl = null } = asDocument(json);
   if (rol !== 'bronhouder' && rol !== 'aggregator') throw new FeedFault('document', 'rol is not a known role');
   if (!Array.isArray(organisaties)) throw new FeedFault('document', 'organisaties is not a list');
   return {
     ...readAddresses(json, at),
     rol,
-    streamUrl: streamUrl === undefined || streamUrl === null ? null : address('streamUrl', streamUrl, at),
+    streamUrl: streamUrl === null ? null : address('streamUrl', streamUrl, at),
     organisaties: organisaties.map(organisation),
   };
 }
 
 export function readAddresses(json: unknown, at: string): FeedAddresses {
-  if (!isRecord(json)) throw new FeedFault('document', 'the service document is not an object');
-  const { feedUrl, snapshotUrl } = json;
+  const { feedUrl, snapshotUrl } = asDocument(json);
   return { feedUrl: address('feedUrl', feedUrl, at), snapshotUrl: address('snapshotUrl', snapshotUrl, at) };
+}
+
+function asDocument(json: unknown): JsonObject {
+  if (!isRecord(json)) throw new FeedFault('document', 'the service document is not an object');
+  return json;
 }
 
 /** The well-known names: ours first, then that of the published draft. */
@@ -87,9 +90,8 @@ export async function discover<T>(
 }
 
 function organisation(value: unknown): SourceOrganisation {
-  if (!isRecord(value) || typeof value.organisatiecode !== 'string') {
+  if (!isRecord(value) || typeof value.organisatiecode !== 'string')
     throw new FeedFault('document', 'an organisation has no code');
-  }
   const organisatiecode = normaliseOrganisatiecode(value.organisatiecode);
   if (organisatiecode === undefined) throw new FeedFault('document', 'an organisation has an invalid code');
   const { naam, laatstBijgewerkt } = value;
@@ -105,9 +107,8 @@ function address(name: string, value: unknown, at: string): string {
   if (typeof value !== 'string' || !URL.canParse(value, at))
     throw new FeedFault('document', `${name} is not an address`);
   const url = new URL(value, at);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new FeedFault('document', `${name} is not an http(s) address`);
-  }
   if (url.username !== '' || url.password !== '') throw new FeedFault('document', `${name} holds credentials`);
   return URL.canParse(value) ? value : url.href;
 }

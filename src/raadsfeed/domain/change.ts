@@ -13,7 +13,6 @@ interface Common extends NamedResource {
   readonly other?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A resource that was made or changed, ready to be written. */
 interface Upsert extends Common {
   readonly op: 'upsert';
   /** `data` as it will always be served. */
@@ -21,11 +20,10 @@ interface Upsert extends Common {
   readonly contentHash: string;
   /** As the source published it, if it makes its hashes in another way: it is passed on, and `contentHash` decides whether anything changed. */
   readonly sourceHash?: string | undefined;
-  /** Name of the organisation, for the service document. */
+  /** For the service document. */
   readonly organisatienaam: string;
 }
 
-/** A resource that was removed, or whose content must disappear everywhere. */
 export interface Removal extends Common {
   readonly op: 'delete' | 'redact';
   readonly verwijderreden: Verwijderreden;
@@ -40,7 +38,7 @@ export type Change = Upsert | Removal;
 export interface ResourceData {
   readonly bronidentificatie: string;
   readonly gewijzigdop?: string;
-  readonly organisatie: { readonly gemeente?: string; readonly provincie?: string; readonly waterschap?: string } & {
+  readonly organisatie: { readonly [K in 'gemeente' | 'provincie' | 'waterschap']?: string } & {
     readonly naam: string;
   };
 }
@@ -57,10 +55,8 @@ export type PubliceerRegel =
 export function resourceOf(line: PubliceerRegel): Resource {
   if (line.op !== 'upsert') return line.resource;
   const { bronidentificatie, organisatie } = line.data;
-  return {
-    organisatiecode: organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap ?? '',
-    bronidentificatie,
-  };
+  const { gemeente, provincie, waterschap } = organisatie;
+  return { organisatiecode: gemeente ?? provincie ?? waterschap ?? '', bronidentificatie };
 }
 
 /** The members that an aggregator adds to a line. Without `gewijzigdOp` that of `data` is used. */
@@ -78,12 +74,8 @@ export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
     const { data } = line;
     const { sourceNumbers: _, ...shared } = origin ?? {};
     return {
-      op,
-      resourceType,
-      resource: resourceOf(line),
-      organisatienaam: data.organisatie.naam,
-      dataText: JSON.stringify(data),
-      contentHash: contentHash(data),
+      ...{ op, resourceType, resource: resourceOf(line), organisatienaam: data.organisatie.naam },
+      ...{ dataText: JSON.stringify(data), contentHash: contentHash(data) },
       ...shared,
       gewijzigdOp: origin?.gewijzigdOp ?? data.gewijzigdop,
     };

@@ -40,17 +40,16 @@ type ServiceDocument = components['schemas']['Servicedocument'];
 
 function serviceDocument(
   mountUrl: string,
-  settings: Config['raadsfeed'],
+  { rol, retentie, contact, licentie }: Config['raadsfeed'],
   feed: FeedRow,
   organisations: readonly FeedOrganisation[],
 ): ServiceDocument {
   return {
-    rol: settings.rol,
+    rol,
     organisaties: organisations.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => ({
-      organisatiecode,
-      naam,
-      ...(laatstBijgewerkt === null ? {} : { laatstBijgewerkt: laatstBijgewerkt.toISOString() }),
-      ...(herkomst === null ? {} : { herkomst }),
+      ...{ organisatiecode, naam },
+      ...(laatstBijgewerkt && { laatstBijgewerkt: laatstBijgewerkt.toISOString() }),
+      ...(herkomst !== null && { herkomst }),
       herkomstSoort,
     })),
     resourceTypes: RESOURCE_TYPES,
@@ -58,9 +57,9 @@ function serviceDocument(
     snapshotUrl: `${mountUrl}/snapshot`,
     streamUrl: `${mountUrl}/feed/stream`,
     historieVanaf: feed.historieVanaf.toISOString().slice(0, 10),
-    retentie: settings.retentie,
-    ...(settings.contact === undefined ? {} : { contact: settings.contact }),
-    ...(settings.licentie === undefined ? {} : { licentie: settings.licentie }),
+    retentie,
+    ...(contact !== undefined && { contact }),
+    ...(licentie !== undefined && { licentie }),
   };
 }
 

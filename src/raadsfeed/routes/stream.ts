@@ -88,9 +88,8 @@ function hijack(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
   // Silent until something is published; the stream itself cuts clients that do not read.
   reply.raw.setTimeout(0);
-  const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  reply.raw.writeHead(200, Object.fromEntries(headers));
-  return reply.raw;
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  return reply.raw.writeHead(200);
 }

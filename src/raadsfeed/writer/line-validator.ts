@@ -13,19 +13,21 @@ export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults:
 /** @param text that the value was parsed from, if any: it shows what parsing loses, and which checks are not needed */
 export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
-const validators = new Map<string, LineValidator>();
+type Form = 'contract' | 'draft';
+
+const validators = new Map<Form, LineValidator>();
 
 /**
  * Checks lines against `PubliceerRegel` of `openapi/validation/raadsfeed.yaml`.
  * @param form `draft`: the published draft, for records of other feeds, without the further demands of our contract
  */
-export function createLineValidator(form: 'contract' | 'draft' = 'contract'): LineValidator {
+export function createLineValidator(form: Form = 'contract'): LineValidator {
   const validator = validators.get(form) ?? compileLineValidator(form);
   validators.set(form, validator);
   return validator;
 }
 
-function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
+function compileLineValidator(form: Form): LineValidator {
   const contract = readValidation(CONTRACT);
   const document = form === 'draft' ? asDraft(contract) : contract;
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is not an object');
@@ -45,8 +47,8 @@ function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
     const verdict = check(value);
     if ('faults' in verdict) return { faults: describe(verdict.faults) };
     // A lone surrogate has no UTF-8 and no canonical form (RFC 8785): the hash could not be checked.
-    const isBroken = (text === undefined || SURROGATE.test(text)) && !allWellFormed(value);
-    if (isBroken) return { faults: ['a text holds half of a surrogate pair'] };
+    if ((text === undefined || SURROGATE.test(text)) && !allWellFormed(value))
+      return { faults: ['a text holds half of a surrogate pair'] };
     if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name occurs twice in one object'] };
     return { line: verdict.value };
   };

@@ -16,13 +16,9 @@ interface CallLimits {
 }
 
 /** Call slots of a supplier or one of its hosts, in the database and by its clock. @see docs/decisions/0025-one-reader-for-each-source.md */
-export function createCallSlots(
-  db: Db,
-  supplier: string,
-  { atOnce, slotSeconds, perMinute }: CallLimits,
-  log: Logger,
-): CallSlots {
-  const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: supplier }, message);
+export function createCallSlots(db: Db, supplier: string, limits: CallLimits, log: Logger): CallSlots {
+  const { atOnce, slotSeconds, perMinute } = limits;
+  const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier }, message);
   const run = <R extends QueryResultRow>(name: string, text: string, ...values: readonly unknown[]) =>
     db.query<R>({ name: `aggregator-${name}`, text, values: [supplier, ...values] });
   const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
@@ -114,12 +110,8 @@ const BLOCK = `
   insert into aggregator.supplier_blocks (supplier, reason) values ($1::text, $2::text) on conflict (supplier) do nothing`;
 
 export async function readBlock(db: Db, supplier: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ reason: string }>({
-    name: 'aggregator-read-block',
-    text: 'select reason from aggregator.supplier_blocks where supplier = $1::text',
-    values: [supplier],
-  });
-  return rows[0]?.reason;
+  const text = 'select reason from aggregator.supplier_blocks where supplier = $1::text';
+  return (await db.query<{ reason: string }>(text, [supplier])).rows[0]?.reason;
 }
 
 /** Its sources are due at once. @returns false when it was not blocked */

@@ -61,10 +61,11 @@ export async function saveOfferedOrganisations(db: Db, sourceId: number, offered
             where o.source_id is distinct from $1::integer`,
     values: [sourceId, codes],
   });
-  const after = await readOwnedOrganisations(db, sourceId);
-  const had = new Set(before.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode));
-  const added = after.filter(({ isPresent, organisatiecode }) => isPresent && !had.has(organisatiecode));
-  return { added: added.map(({ organisatiecode }) => organisatiecode), elsewhere };
+  const presentIn = (organisations: readonly OwnedOrganisation[]): string[] =>
+    organisations.filter(({ isPresent }) => isPresent).map(({ organisatiecode }) => organisatiecode);
+  const had = presentIn(before);
+  const present = presentIn(await readOwnedOrganisations(db, sourceId));
+  return { added: present.filter((code) => !had.includes(code)), elsewhere };
 }
 
 /**

@@ -48,11 +48,7 @@ export async function ensureWindows(db: Db, sourceId: number, windows: readonly 
  * First windows never read, newest first; then current ones due for a quick reading; then the full round.
  * @param currentFrom first days of the current windows
  */
-export async function nextWindow(
-  db: Db,
-  sourceId: number,
-  currentFrom: readonly string[],
-): Promise<DueWindow | undefined> {
+export async function nextWindow(db: Db, sourceId: number, currentFrom: readonly string[]) {
   const { rows } = await db.query<DueWindow>({
     name: 'aggregator-next-window',
     text: `select first_day::text as from, last_day::text as to,
@@ -95,11 +91,7 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
 }
 
 /** When the current windows were last read, provided that every window was complete; else `undefined`. */
-export async function completeSince(
-  db: Db,
-  sourceId: number,
-  currentFrom: readonly string[],
-): Promise<Date | undefined> {
+export async function completeSince(db: Db, sourceId: number, currentFrom: readonly string[]) {
   const { rows } = await db.query<{ since: Date | null; complete: boolean | null }>({
     name: 'aggregator-complete-since',
     text: `select min(read_at) filter (where first_day = any ($2::date[])) as since,
