@@ -14,7 +14,6 @@ export interface FeedRecord {
   readonly record: JsonObject;
 }
 
-/** Missing numbers, `from` and `to` included. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
@@ -34,7 +33,6 @@ interface SnapshotPage {
   readonly records: readonly FeedRecord[];
   /** From the first page; later pages are ignored. */
   readonly feedCursor: string;
-  /** `null` on the last page. */
   readonly cursor: string | null;
 }
 
@@ -109,12 +107,10 @@ export function readSnapshotPage(
   return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
 }
 
-/** Every number named by a redaction among these records. */
 export function namedNumbers(records: readonly unknown[]): ReadonlySet<number> {
   return new Set(records.filter(isRecord).flatMap(redactedNumbers));
 }
 
-/** The gaps without the numbers named by redactions. */
 export function withoutNamed(gaps: readonly Gap[], named: ReadonlySet<number>): readonly Gap[] {
   const sorted = Float64Array.from(named).sort();
   return gaps.flatMap((gap) => {
@@ -167,7 +163,6 @@ function isCursor(value: unknown): value is string {
 
 interface PageRequest extends OutboundRequest {
   readonly cursor: string | null;
-  /** Absent: the default of the feed. */
   readonly limit?: number | undefined;
 }
 
@@ -255,7 +250,6 @@ export function notePage(
   return { ...position, empty, records, highest };
 }
 
-/** Reads progress saved as JSON; anything else starts from the beginning. */
 export function toProgress(value: unknown): ReadingProgress {
   if (!isRecord(value)) return NO_PROGRESS;
   const numbers = Object.entries(value).filter(([, saved]) => typeof saved === 'number');

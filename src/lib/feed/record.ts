@@ -29,12 +29,10 @@ export function sequenceNumberOf({ sequenceNumber }: JsonObject): number | undef
   return isSequenceNumber(sequenceNumber) ? sequenceNumber : undefined;
 }
 
-/** The valid numbers named by a redaction. */
 export function redactedNumbers({ op, geredigeerdeSequenceNumbers: numbers }: JsonObject): readonly number[] {
   return op === 'redact' && Array.isArray(numbers) ? numbers.filter(isSequenceNumber) : [];
 }
 
-/** Whether an aggregator took this record from the feed at an address. */
 export function cameFrom({ herkomst }: JsonObject, feedUrl: string): boolean {
   return isRecord(herkomst) && herkomst.feedUrl === feedUrl;
 }

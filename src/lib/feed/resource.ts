@@ -11,18 +11,15 @@ export function resourcePath(resourceType: ResourceType, { organisatiecode, bron
   return `/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 }
 
-/** A resource with its kind. */
 export interface NamedResource {
   readonly resourceType: ResourceType;
   readonly resource: Resource;
 }
 
-/** A map key for one resource of one kind. */
 export function resourceKey({ resourceType, resource }: NamedResource): string {
   return `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
 }
 
-/** The kinds of resource in the feed, as the draft spells them. */
 export const RESOURCE_TYPES = [
   'Vergadering',
   'Agendapunt',
@@ -30,7 +27,6 @@ export const RESOURCE_TYPES = [
 ] as const satisfies readonly components['schemas']['ResourceType'][];
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
-/** The path segment of the collection of each kind. */
 export const COLLECTIONS = {
   Vergadering: 'vergaderingen',
   Agendapunt: 'agendapunten',

@@ -18,7 +18,6 @@ import { createAdapter, type SourceAdapter } from './supplier/read-listed-window
 
 export type Dependencies = ReturnType<typeof openDependencies>;
 
-/** Members of the context of a command, or of the service. */
 export interface DependencyNeeds {
   readonly database: { readonly pool: Pool };
   readonly clock: Clock;

@@ -31,11 +31,9 @@ export interface Source {
   /** `null`: from its beginning. */
   readonly historyCursor: string | null;
   readonly historyAfter: number | null;
-  /** Whether that history reaches back to that number; `null` while unknown. */
   readonly historyJoins: boolean | null;
   /** It does not, so resources that disappear may have been redacted. */
   readonly historyMissed: boolean;
-  /** `ReadingProgress`. */
   readonly progress: unknown;
   /** A hash of this source equalled ours. */
   readonly hashMatches: boolean;
@@ -50,17 +48,14 @@ export interface Source {
 export const SUPPLIER_VERSIONS = ['v1', 'v2'] as const;
 export type SupplierVersion = (typeof SUPPLIER_VERSIONS)[number];
 
-/** An operator's options for one source, as texts. */
 export interface SupplierOptions {
   /** Regular expression, case ignored, for the organisation's meeting types, bodies and registers. */
   readonly bodies?: string;
   /** The same, for those of other organisations. */
   readonly notBodies?: string;
-  /** Of GemeenteOplossingen: the version of its interface. */
   readonly version?: SupplierVersion;
   /** Of GemeenteOplossingen v2: comma list of types of documents to publish without a meeting. */
   readonly documentTypes?: string;
-  /** Of Parlaeus: the file with the key of the interface. */
   readonly ridFile?: string;
 }
 
@@ -71,7 +66,6 @@ export interface Lease {
   readonly holder: string;
 }
 
-/** The lease was taken over, or the source paused or removed. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
   constructor() {

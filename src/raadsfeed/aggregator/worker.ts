@@ -24,7 +24,6 @@ interface SchedulerOptions {
   readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
 }
 
-/** For all readers of a scheduler together. */
 const POLL_MS = 200;
 /** There are several suppliers, and their sources are due every quarter of an hour. */
 const SUPPLIER_POLL_MS = 500;
@@ -74,7 +73,6 @@ export function keepLeases(pool: Pool, holder: string, leaseSeconds: number, log
   return setInterval(renew, (leaseSeconds * 1000) / 3).unref();
 }
 
-/** After a fault in this service. */
 const OWN_FAULT_MS = 5000;
 
 /** @param read its `inMs`: when the source is due again; `isStillFailing`: nothing was read, so the last failure still applies */

@@ -118,7 +118,6 @@ interface FeedLinesOptions {
   readonly checked?: () => Promise<void>;
 }
 
-/** How many faults are reported individually; the others are only counted. */
 const MAX_REPORTED_FAULTS = 1000;
 
 /**
@@ -197,7 +196,6 @@ async function requireFile(path: string, once: boolean): Promise<void> {
   }
 }
 
-/** The code of an organisation, as an option of a command. */
 export function parseOrganisatie(text: string): string {
   const code = normaliseOrganisatiecode(text);
   if (code === undefined) throw new InvalidArgumentError('A code is gm and 4 digits, pv and 2, or ws and 4.');

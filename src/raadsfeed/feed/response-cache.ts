@@ -27,10 +27,8 @@ export interface Answer {
   readonly maxAgeSeconds: number;
   readonly status?: number | undefined;
   readonly link?: string | undefined;
-  /** Default JSON. */
   readonly contentType?: string;
   readonly filename?: string | undefined;
-  /** Other request headers than `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
   /** The state of the feed when the rows were read. Absent: not cached. */
   readonly state?: FeedState;
@@ -47,7 +45,6 @@ interface Response {
   readonly status: number;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers that a 304 does not have. */
   readonly bodyHeaders: Readonly<Record<string, string>>;
 }
 
@@ -137,7 +134,6 @@ export function createResponseCache(maxBytes: number, stateCache: FeedStateCache
   };
 
   return {
-    /** Adds a hook that serves cached answers before a route of this scope runs. */
     answerFromMemory(scope: FastifyInstance): void {
       scope.decorateRequest('responseKey');
       scope.addHook('onRequest', (request, reply, done) => {
@@ -229,7 +225,6 @@ function sendResponse(
   return reply.code(status).headers(bodyHeaders).send(body);
 }
 
-/** Whether the client accepts JSON; the contract answers one that does not. */
 function isAcceptable({ bodyHeaders }: CachedResponse, accept: string | undefined): boolean {
   if (bodyHeaders['content-type'] !== JSON_TYPE) return true;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;

@@ -35,10 +35,8 @@ interface StreamsOptions {
 }
 
 interface StreamStart {
-  /** The stream starts after this number. */
   readonly position: number;
   readonly filter: RecordFilter;
-  /** Address that the stream counts for. */
   readonly client: string;
 }
 
@@ -47,7 +45,6 @@ export type Streams = ReturnType<typeof createStreams>;
 interface OpenStream extends StreamStart {
   /** Everything up to here has been sent, or does not pass the filter. */
   position: number;
-  /** When records were last sent, by `performance.now()`. */
   sentAt: number;
   /** Wakes the stream while it waits for a change of the feed. */
   wake?: (() => void) | undefined;

@@ -49,7 +49,6 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>):
   });
 }
 
-/** @throws {Problem} `ongeldige-cursor` */
 async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQuery) {
   const { position: from, state: known } = await resolveCursor(stateCache, cursor);
   const after = from.sequenceNumber;
@@ -97,7 +96,6 @@ export function pageUrl(listUrl: string, { cursor, limit, filter }: PageQuery): 
   return query.length === 0 ? listUrl : `${listUrl}?${query.join('&')}`;
 }
 
-/** Strings separated by commas, as chunks of a body. */
 export function withCommas(texts: readonly string[]): string[] {
   const pieces: string[] = [];
   for (const text of texts) {
@@ -107,13 +105,11 @@ export function withCommas(texts: readonly string[]): string[] {
   return pieces;
 }
 
-/** The feed's position when the snapshot began, and the last number that was read. */
 interface SnapshotPosition {
   readonly feed: FeedPosition;
   readonly after: number;
 }
 
-/** The first byte of a cursor. */
 const KINDS = { feed: 1, snapshot: 2, list: 3 } as const;
 const NUMBER_BYTES = 6;
 const POSITION_BYTES = NUMBER_BYTES + 4;
@@ -130,7 +126,6 @@ export function encodeSnapshotCursor(feedId: string, { feed, after }: SnapshotPo
   return encode('snapshot', feedId, Buffer.concat([positionBytes(feed), number]));
 }
 
-/** A position in a list sorted by text. */
 export function encodeListCursor(feedId: string, after: string): string {
   return encode('list', feedId, Buffer.from(after));
 }

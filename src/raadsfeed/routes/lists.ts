@@ -124,7 +124,6 @@ const OPERATIONS = {
   Informatieobject: { list: 'getInformatieobjecten', one: 'getInformatieobject' },
 } as const;
 
-/** The contract has validated the form, but not the case. */
 function codeOf(text: string): string {
   return normaliseOrganisatiecode(text) ?? text;
 }

@@ -87,7 +87,6 @@ function servicePage(document: ServiceDocument, mountUrl: string): string {
   });
 }
 
-/** A link only where it is safe to click. */
 function link(url: string, text: string): HtmlValue {
   return safeUrl(url) === undefined ? text : html`<a href="${url}">${text}</a>`;
 }
@@ -95,7 +94,6 @@ function link(url: string, text: string): HtmlValue {
 /** The well-known names of a feed: ours, and that of the published draft. */
 const NAMES = ['council-feed', 'ori-feed'];
 
-/** Redirects the well-known addresses of the host to the service document. */
 export function wellKnownRoutes(app: FastifyInstance, mountUrl: () => string): void {
   for (const name of NAMES) {
     app.get(`/.well-known/${name}`, { config: { public: true } }, (_request, reply) =>

@@ -24,7 +24,6 @@ function storedRecordOf({ prefix, suffix }: StoredNumber): ProofRecord {
   return proofRecordOf({ prefix: prefix ?? '', suffix });
 }
 
-/** The context that the seed of a record is bound to. */
 function sealedName(sequenceNumber: number): string {
   return `raadsfeed ${sequenceNumber}`;
 }
@@ -76,7 +75,6 @@ async function* readAll(db: Db, start: number, upTo: number): AsyncGenerator<rea
 /** Maximum numbers read in one statement; fewer when their texts are large. */
 const PAGE_NUMBERS = 1000;
 
-/** The state of a number, for its proof. */
 type RecordProof =
   | { readonly found: 'record'; readonly record: ProofRecord; readonly seed: Uint8Array }
   /** It was never published; it exists without an entry; its content or all of it is gone. */

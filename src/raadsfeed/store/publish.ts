@@ -49,7 +49,6 @@ export async function publishBatch(
   /** Differs per number and is never reused: see `texts.epoch`. */
   const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
   const records: NumberedRecord[] = [];
-  /** Redaction stubs of earlier records. */
   const redactedTexts = new Map<number, string>();
 
   const record = (change: Change, redacted?: readonly number[]): Outcome => {

@@ -12,7 +12,6 @@ import type { RecordText } from '../domain/record-text.ts';
 /** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_STATE`. */
 export const FEED_CHANNEL = 'raadsfeed';
 
-/** A position in the feed: after the record with this number. */
 export interface FeedPosition {
   readonly sequenceNumber: number;
   /** Of the record with that number: a number that is issued again, after a restored backup, has another epoch. */
@@ -21,7 +20,6 @@ export interface FeedPosition {
 
 /** The state of the feed: what readers depend on, and nothing of its records. */
 export interface FeedState {
-  /** Random, in hexadecimal. */
   readonly feedId: string;
   readonly head: FeedPosition;
   /** Everything up to and including this position was pruned; a cursor may be exactly here. */
@@ -42,7 +40,6 @@ export interface FeedRow extends FeedState {
 /** A `FeedState` as text, for a select from `raadsfeed.feed`: one column of a read, and the payload of a notification. */
 export const FEED_STATE = `concat_ws(' ', encode(feed_id, 'hex'), head, head_epoch, history_after, history_after_epoch, redactions)`;
 
-/** Reads `FEED_STATE`; `undefined` when the text is not one. */
 export function parseFeedState(text: string): FeedState | undefined {
   const found = /^([0-9a-f]{16}) (\d{1,16}) (-?\d{1,10}) (\d{1,16}) (-?\d{1,10}) (\d{1,16})$/.exec(text);
   if (found === null) return undefined;
@@ -116,7 +113,6 @@ export interface OctetLimits {
   readonly record: number;
 }
 
-/** The limits of a read that names none: no text is longer than this `record`. */
 const PAGE: OctetLimits = { page: PAGE_OCTETS, record: 2 ** 31 - 1 };
 
 /** A number that should be in the feed is not there: a restored backup, or a row that somebody deleted. */
@@ -137,7 +133,6 @@ export interface StoredRecord extends RecordText {
   readonly epoch: number;
 }
 
-/** Joins a stored record with the address of the mount. */
 export function joinRecord({ prefix, suffix }: RecordText, mountUrl: string): string {
   return suffix === null ? prefix : prefix + mountUrl + suffix;
 }
@@ -159,7 +154,6 @@ export async function readAfter(db: Db, after: number, limit: number, filter: Re
     throw new MissingNumberError(numbers().find((number) => !texts.has(number)) ?? after);
   return {
     ...{ epoch, state: found === undefined ? state : joinStates(found.state, state) },
-    /** The number after the records, when its record exceeds the limit for one. */
     large,
     records: [...texts.values()],
     isAll: !isCut && textsInRange < limit,
@@ -308,7 +302,6 @@ function toTexts([first, ...records]: readonly TextRow[]) {
 /** The filters of the feed, its stream, the snapshot and the collections. Another one is a parameter in the contract and a row here. */
 type FilterName = Exclude<keyof operations['getFeed']['Querystring'], 'cursor' | 'limit'>;
 
-/** Which records are wanted; absent: all. */
 export type RecordFilter = { readonly [Name in FilterName]?: string | undefined };
 
 /** The members that filters may compare: no others are read of a record for the stream. */
@@ -337,14 +330,12 @@ export function isFiltered(filter: RecordFilter): boolean {
   return NAMES.some((name) => filter[name] !== undefined);
 }
 
-/** The filters among the parameters of a query that the contract has validated. */
 export function readFilter(query: RecordFilter): RecordFilter {
   const read = (name: FilterName, value: string | undefined) =>
     value === undefined ? undefined : (FILTERS[name].normalise ?? String)(value);
   return Object.fromEntries(NAMES.map((name) => [name, read(name, query[name])]));
 }
 
-/** The filters as parameters of an address, or as a key. */
 export function filterParameters(filter: RecordFilter): string[] {
   return NAMES.flatMap((name) => {
     const value = filter[name];

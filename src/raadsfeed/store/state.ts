@@ -31,7 +31,6 @@ export async function readStateHashes(db: Db, resources: readonly NamedResource[
   return new Map(rows.map(({ resourceType, hash, ...resource }) => [resourceKey({ resourceType, resource }), hash]));
 }
 
-/** Every current resource of an organisation, as recorded up to and including `upTo`. */
 export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<NamedResource[]> {
   const { rows } = await db.query<{ resourceType: ResourceType; bronidentificatie: string }>(
     `select resource_type as "resourceType", bronidentificatie
@@ -43,7 +42,6 @@ export async function readStateOf(db: Db, organisatiecode: string, upTo: number)
   return rows.map(({ resourceType, ...row }) => ({ resourceType, resource: { organisatiecode, ...row } }));
 }
 
-/** An organisation of this feed, as the service document lists it. */
 export interface FeedOrganisation {
   readonly organisatiecode: string;
   readonly naam: string;

@@ -45,7 +45,6 @@ export function createPublisher({ pool, clock, proof }: PublisherNeeds): Publish
   };
 }
 
-/** The name of each organisation, if a resource among the changes has it. */
 function namesOf(changes: readonly Change[]): ReadonlyMap<string, string | undefined> {
   const names = new Map<string, string | undefined>();
   for (const change of changes) {
@@ -85,7 +84,6 @@ export async function findMissing(
   };
 }
 
-/** Publishes removals in batches; returns how many were recorded. */
 export async function publishRemovals(publisher: Publisher, missing: Missing, signal: AbortSignal): Promise<number> {
   const { removals } = await missing.refresh();
   let recorded = 0;

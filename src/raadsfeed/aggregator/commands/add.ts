@@ -69,7 +69,6 @@ export function importCommand(terminal: Terminal): Command {
     );
 }
 
-/** Names of meetings that are shown of one source; of a list fewer each. */
 const SHOWN = 10;
 const SHOWN_OF_MANY = 3;
 
@@ -122,7 +121,6 @@ function withKnownVersion(source: NewSource, existing: readonly SourceTerms[]): 
   return version === undefined ? source : { ...source, options: { ...source.options, version } };
 }
 
-/** Previews the new sources; one that cannot be read is refused. */
 async function addPreviews(context: CommandContext, plan: readonly PlannedSource[]): Promise<readonly Previewed[]> {
   const isNew = ({ what, source }: PlannedSource): boolean =>
     (what === 'new' || what === 'changed') && source.soort === 'leveranciers-api';

@@ -30,7 +30,6 @@ export interface FollowState extends FeedAddresses {
   /** A cursor in the snapshot or the feed, depending on `phase`. */
   readonly cursor: string | null;
   readonly feedCursor: string | null;
-  /** The last number of the feed that was seen. */
   readonly lastNumber: number | null;
 }
 
@@ -204,7 +203,6 @@ async function askPatiently<T>(url: string, call: () => Promise<T>, { signal, wa
   }
 }
 
-/** Why a retry may help, if it may. */
 function mayPass(error: unknown, failures: number): string | undefined {
   if (error instanceof FeedFault) {
     return error.code === 'cursor-refused' && !error.certain && failures === 1 ? 'refuses the cursor' : undefined;

@@ -18,7 +18,6 @@ import { readDocument } from './read-document.ts';
 import { afterHistory, type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
 import { publishChanges, rewriteRedactedFiles } from './redactions.ts';
 
-/** Then it yields to other sources. */
 const PAGES_PER_RUN = 10;
 /** Consecutive failures of the same kind after which the snapshot is read again. */
 const FAILURES_BEFORE_RESTART = 3;

@@ -9,7 +9,6 @@ import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { checkRecord, type RecordContext, type Verdict } from './judge-record.ts';
 import { redactionChanges } from './redactions.ts';
 
-/** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
 interface PageContext extends RecordContext {
@@ -67,7 +66,6 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
   return { changes, refused, refusals, issues, present, hashMatches };
 }
 
-/** A record that cannot be checked is refused alone. */
 function checkOne({ record, sequenceNumber }: FeedRecord, context: PageContext): Verdict {
   if (record.op === 'redact') return checkRedaction(record, context);
   try {

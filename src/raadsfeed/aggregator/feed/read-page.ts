@@ -38,7 +38,6 @@ type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
 
 /** Pages of several sources are in memory at once. */
 const MAX_LIMIT = 1000;
-/** To explain a gap. */
 const MAX_AHEAD = 100;
 
 export interface PageDependencies extends Dependencies {

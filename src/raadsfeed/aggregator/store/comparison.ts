@@ -62,7 +62,6 @@ export async function hasRecords(db: Db, organisatiecodes: readonly string[]): P
 /** The source may have all resources again. */
 const RETRY_SECONDS = 3600;
 
-/** @throws {LeaseLostError} */
 export async function endComparison(
   db: Db,
   { source, number }: Lease,

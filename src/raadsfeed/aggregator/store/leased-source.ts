@@ -7,7 +7,6 @@ import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '..
 import { forgetSeen } from './comparison.ts';
 import { deleteRefusals } from './issues.ts';
 
-/** Members of `Source` that a holder changes. */
 const CHANGEABLE = [
   ...(['phase', 'isComparing', 'snapshotCursor', 'snapshotFeedCursor', 'cursor', 'etag', 'lastNumber'] as const),
   ...(['pageSize', 'historyCursor', 'historyJoins', 'historyMissed', 'progress', 'hashMatches'] as const),
@@ -82,7 +81,6 @@ function toLease({ number, ...source }: Row, holder: string): Lease {
   return { source, number, holder };
 }
 
-/** @throws {LeaseLostError} without a row */
 function requireLease([row]: readonly Row[], holder: string): Lease {
   if (row === undefined) throw new LeaseLostError();
   return toLease(row, holder);
@@ -90,7 +88,6 @@ function requireLease([row]: readonly Row[], holder: string): Lease {
 
 export type SourceKind = 'feed' | SupplierScheme;
 
-/** Claims sources of one kind that are due and have no lease. */
 export async function claimDueSources(
   db: Db,
   holder: string,
@@ -137,7 +134,6 @@ export async function renewLeases(db: Db, holder: string, leaseSeconds: number):
   });
 }
 
-/** @throws {LeaseLostError} */
 export async function rereadLease(db: Db, { source, number, holder }: Lease): Promise<Lease> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-reread',
@@ -169,7 +165,6 @@ export async function releaseSource(
   });
 }
 
-/** `pageSize`: of its next pages. */
 interface StoredFailure {
   readonly kind: string;
   readonly message: string;

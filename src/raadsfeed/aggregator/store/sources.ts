@@ -28,7 +28,6 @@ export async function findSource(db: Db, adres: string): Promise<Source | undefi
   return (await db.query<Source>(text, [adres])).rows[0];
 }
 
-/** Of removed sources too. */
 export async function readNumberedAddresses(db: Db): Promise<NumberedAddress[]> {
   const { rows } = await db.query<NumberedAddress>(
     `select organisatiecode, address as adres from aggregator.numbered_addresses n
@@ -66,7 +65,6 @@ async function lockSources(db: Db): Promise<void> {
   await lock(db, 'aggregator sources');
 }
 
-/** The operator's terms of a source, as parameters. */
 function parametersOf({ adres, naam, portaal, vanaf, tot, options = {} }: NewSource): unknown[] {
   return [adres, naam, portaal, vanaf, tot, JSON.stringify(options)];
 }
@@ -147,7 +145,6 @@ export async function requestComparison(db: Db, id: number): Promise<void> {
   );
 }
 
-/** By `<resourceType>/<bronidentificatie>`. */
 export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {
   const { rows } = await db.query<{ key: string }>(
     `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records where organisatiecode = $1::text`,
@@ -231,7 +228,6 @@ export interface SourceState {
   readonly volgende: Date;
 }
 
-/** Measures of a source `b`. */
 const BEHIND = 'case when b.last_number is null then null else greatest(b.head - b.last_number, 0) end';
 const REFUSED = '(select count(*) from aggregator.refused w where w.source_id = b.id)';
 const COVERAGE = `(select case when sum(shown) = 0 then 100 else floor(sum(held)::double precision / sum(shown) * 1000) / 10 end
@@ -260,7 +256,6 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
   return rows;
 }
 
-/** `undefined` for an unknown source. */
 export async function readCompletenessOf(db: Db, organisatiecode: string): Promise<SourceCompleteness | undefined> {
   const { rows } = await db.query<SourceCompleteness>({
     name: 'aggregator-completeness-of',

@@ -28,7 +28,6 @@ export async function readMeetingsRead(db: Db, sourceId: number): Promise<Meetin
   return rows[0] ?? { hasConfidential: false, isUnread: true };
 }
 
-/** The last window may get another end. */
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
     name: 'aggregator-ensure-windows',
