@@ -46,11 +46,7 @@ export function looseRecords(json: unknown): readonly JsonObject[] {
   return isRecord(json) && Array.isArray(json.records) ? json.records.filter(isRecord) : [];
 }
 
-/**
- * Reads a page of a feed.
- * @param position that the page begins after; the number is `undefined` when only the cursor is known
- * @throws {FeedFault} when it is not a page
- */
+/** @param position that the page begins after; the number is `undefined` when only the cursor is known @throws {FeedFault} when it is not a page */
 export function readFeedPage(
   json: unknown,
   position: { readonly cursor: string | null; readonly after: number | undefined },
@@ -85,11 +81,7 @@ export function readFeedPage(
   };
 }
 
-/**
- * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
- * @param position the requested cursor, and the `feedCursor` of the first page
- * @throws {FeedFault} when it is not a page
- */
+/** The last page need not have a cursor, and the `feedCursor` of the first page counts, as `position` has it. @throws {FeedFault} when it is not a page */
 export function readSnapshotPage(
   json: unknown,
   position: { readonly cursor: string | null; readonly feedCursor: string | null },

@@ -19,7 +19,6 @@ interface FeedStateCacheOptions {
   readonly db: Db;
   readonly listener: Listener;
   readonly log: Logger;
-  /** Milliseconds; only differences count. */
   readonly now?: () => number;
 }
 
@@ -80,7 +79,6 @@ export function createFeedStateCache({ db, listener, log, now = () => performanc
       return state !== undefined && state.head.sequenceNumber >= sequenceNumber ? state : await refresh();
     },
     refresh,
-    /** Runs a read, and observes the state that it found. */
     async read<T extends Read>(query: (db: Db) => Promise<T>): Promise<T> {
       const since = now();
       const found = await query(db);
@@ -89,9 +87,7 @@ export function createFeedStateCache({ db, listener, log, now = () => performanc
     },
     /** Whether rows read under this state may still be served. */
     isCurrentHistory: (state: FeedState): boolean => known !== undefined && isSameHistory(state, known),
-    /** The last known state, however old, for metrics. */
     known: (): FeedState | undefined => known,
-    /** @returns a function that unsubscribes */
     onChange(callback: (state: FeedState) => void): () => void {
       callbacks.add(callback);
       return () => callbacks.delete(callback);

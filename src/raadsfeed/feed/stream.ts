@@ -46,7 +46,6 @@ interface OpenStream extends StreamStart {
   /** Everything up to here has been sent, or does not pass the filter. */
   position: number;
   sentAt: number;
-  /** Wakes the stream while it waits for a change of the feed. */
   wake?: (() => void) | undefined;
   /** Resolves when the client has read the bytes, or the stream has ended. */
   send(bytes: Buffer): Promise<void>;
@@ -66,7 +65,6 @@ interface Page extends Read {
 
 const PAGE_RECORDS = 500;
 const PAGE: OctetLimits = { page: 64 * 1024, record: 192 * 1024 };
-/** A larger record is read alone. */
 const WHOLE: OctetLimits = { page: 2 ** 30, record: 2 ** 30 };
 /** Pages in memory: those of streams at the same position, and of a large record while it goes out in parts. */
 const PAGES = {

@@ -19,7 +19,6 @@ function proofRecordOf(text: RecordText): ProofRecord {
   return { parts: [[RECORD_PART, served]] };
 }
 
-/** The same of a stored number; the text of a missing one is no record. */
 function storedRecordOf({ prefix, suffix }: StoredNumber): ProofRecord {
   return proofRecordOf({ prefix: prefix ?? '', suffix });
 }
@@ -28,7 +27,6 @@ function sealedName(sequenceNumber: number): string {
   return `raadsfeed ${sequenceNumber}`;
 }
 
-/** Seals records and puts their entries in the queue. @returns their encrypted seeds, in the order given */
 export async function sealRecords(
   db: Db,
   writer: ProofWriter,
@@ -63,7 +61,6 @@ export function numberedRecords(writer: ProofWriter): NumberedRecords {
   };
 }
 
-/** Everything stored under the numbers after one, up to and including `upTo`, in reads of bounded size. */
 async function* readAll(db: Db, start: number, upTo: number): AsyncGenerator<readonly StoredNumber[]> {
   for (let after = start; after < upTo; ) {
     const end = await endOfRead(db, after, Math.min(upTo, after + PAGE_NUMBERS));

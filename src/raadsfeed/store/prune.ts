@@ -7,7 +7,7 @@ import { markForRewrite } from './text-partitions.ts';
 
 const STEP = 20_000;
 
-/** Milliseconds within which every instance knows the beginning of the history, or answers 503. */
+/** Within it every instance knows the beginning of the history, or answers 503. */
 const KNOWN_MS = 1000;
 
 /**
@@ -20,10 +20,8 @@ export function pruneGraceMs(statementTimeoutMs: number): number {
 
 export interface PruneOptions {
   readonly before: Date;
-  /** `pruneGraceMs`. */
   readonly graceMs: number;
   readonly signal: AbortSignal;
-  /** The proof log of the feed, when there is one. */
   readonly proof?: ProofWriter | undefined;
   readonly progress: (done: number, of: number) => void;
 }

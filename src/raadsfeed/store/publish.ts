@@ -1,7 +1,4 @@
-/**
- * The only place that assigns numbers. It locks the feed's one row, so numbers are in the order of the commits, and a rollback or a killed writer
- * leaves no gap.
- */
+/** The only place that assigns numbers. It locks the feed's one row: numbers are in the order of the commits, and a rollback leaves no gap. */
 import { randomInt } from 'node:crypto';
 import type { Db } from '../../database/transaction.ts';
 import { resourceKey } from '../../lib/feed/resource.ts';
@@ -14,16 +11,12 @@ import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
 import { ensureTextPartitions, markContentTables } from './text-partitions.ts';
 
-export type Outcome =
-  | { readonly recorded: number; readonly redacted?: readonly number[] }
-  /** Changes nothing, so it is not recorded. */
-  | 'no-op';
+export type Outcome = { readonly recorded: number; readonly redacted?: readonly number[] } | 'no-op';
 
 /**
  * Publishes changes in their order within the caller's transaction: at its commit all of them are in the feed, or none. Others wait for the lock
  * meanwhile, so the number of statements does not grow with the number of changes.
  * @param now time of the caller's clock; `storedAt` never goes back, even if this does
- * @param proof the proof log of the feed, if there is one
  */
 export async function publishBatch(
   db: Db,
@@ -110,7 +103,6 @@ async function writeRecords(
   storedAt: Date,
   seeds: readonly string[] | undefined,
 ): Promise<void> {
-  // Only the last record of a resource counts for the state.
   const last = new Map(records.map(({ change }, i) => [resourceKey(change), i]));
   const isLast = new Set(last.values());
   await db.query({

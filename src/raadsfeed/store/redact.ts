@@ -16,7 +16,6 @@ interface ContentRecord extends RedactedRecord {
 /** The records with content that the redactions of one batch can affect: of their resources, and from the numbers that their source names. */
 export async function readRedactable(db: Db, redactions: readonly Removal[]) {
   let content: ContentRecord[] = redactions.length === 0 ? [] : await readContent(db, redactions);
-  /** Number of the current record of a resource, if it can be affected. */
   const current = new Map(content.flatMap((one) => (one.isCurrent ? [[resourceKey(one), one.sequenceNumber]] : [])));
   return {
     /** Adds a record that was published in this batch: it is now the current record of its resource. */
@@ -84,10 +83,7 @@ async function readContent(db: Db, redactions: readonly Removal[]): Promise<Cont
   }));
 }
 
-/**
- * Replaces the texts of stored records, by number, with redaction stubs, and removes the current state that they were. A statement for each
- * partition, and three more. The files are rewritten later (`rewritePartitions`).
- */
+/** Replaces the texts of stored records, by number, with stubs, and removes the current state that they were. `rewritePartitions` rewrites the files. */
 export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>): Promise<void> {
   if (texts.size === 0) return;
   const numbers = [...texts.keys()].sort((a, b) => a - b);

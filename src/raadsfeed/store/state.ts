@@ -52,9 +52,7 @@ export interface FeedOrganisation {
 
 /** The source that an organisation comes from; `null`: not known, or not so. */
 export interface SourceCompleteness {
-  /** When it was last read to its end. */
   readonly readAt: Date | null;
-  /** Its records that were not yet read. */
   readonly behind: number | null;
   readonly refused: number;
   /** Share of the resources of the supplier that the feed has, in per cent. */

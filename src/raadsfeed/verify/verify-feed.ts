@@ -54,7 +54,6 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   return { head, historyAfter, records, resources, faults, faultCount };
 }
 
-/** Replays the log record by record, and compares the result with the stored current state. */
 function createReplay(feed: FeedRow, now: Date, report: Report) {
   const start = feed.historyAfter.sequenceNumber;
   const head = feed.head.sequenceNumber;
@@ -62,7 +61,6 @@ function createReplay(feed: FeedRow, now: Date, report: Report) {
   /** Numbers whose content is gone; those of `unnamed` until the redaction that names them is read. */
   const stubs = new Set<number>();
   const unnamed = new Set<number>();
-  /** The last number that holds content of a resource, current or not. */
   const held = new Map<string, number>();
   /** Resources whose redacted records may have been current: what a later deletion deleted is no longer visible. */
   const veiled = new Set<string>();
@@ -184,7 +182,6 @@ function parse(text: string): JsonObject | undefined {
 /**
  * The one rule about two resources: once its meeting has ended, an agenda item with a start also has an end. The two arrive in any order
  * and in different batches, so only the current state can be checked.
- * @param now a meeting whose `einde` is later has not ended
  */
 function createMeetingTimes(now: Date) {
   const ended = new Set<string>();
@@ -202,7 +199,6 @@ function createMeetingTimes(now: Date) {
         open.set(key, { sequenceNumber, meeting: `${of}/Vergadering/${vergadering.bronidentificatie}` });
       }
     },
-    /** Numbers of the agenda items that break the rule. */
     broken: (): number[] =>
       [...open.values()].flatMap(({ sequenceNumber, meeting }) => (ended.has(meeting) ? [sequenceNumber] : [])),
   };

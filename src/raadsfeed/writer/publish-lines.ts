@@ -5,7 +5,6 @@ import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../
 import type { CheckedLine, LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 
-/** Of all sources so far. */
 export interface LineCounts {
   lines: number;
   recorded: number;
@@ -20,7 +19,6 @@ interface PublishLinesOptions {
   /** Returns the fault of a valid line that the command does not accept. */
   readonly accept: (line: PubliceerRegel, resource: Resource) => string | undefined;
   readonly refused: (line: number, faults: readonly string[]) => void;
-  /** Stops at the first refused line. */
   readonly strict: boolean;
   readonly progress: (lines: number) => void;
   readonly signal: AbortSignal;

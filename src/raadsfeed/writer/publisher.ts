@@ -54,9 +54,7 @@ function namesOf(changes: readonly Change[]): ReadonlyMap<string, string | undef
   return names;
 }
 
-/** Resources of the feed that the full state of an organisation lacks. */
 export interface Missing {
-  /** Resources that the organisation has in the feed. */
   readonly present: number;
   readonly removals: readonly Removal[];
   /** More than a sync deletes unless the operator allows it. */

@@ -60,11 +60,7 @@ export async function findFeed(address: string, patience: Patience): Promise<Fol
   return { service: serviceUrl, ...document, phase: 'snapshot', cursor: null, feedCursor: null, lastNumber: null };
 }
 
-/**
- * Follows a feed. A page is handled before its cursor is saved, so after a crash records may be repeated, but none is missed.
- * @throws {FeedFault}
- * @throws the signal's reason
- */
+/** A page is handled before its cursor is saved: after a crash records may be repeated, none is missed. @throws {FeedFault} or the signal's reason */
 export async function followFeed(begin: FollowState, options: FollowOptions): Promise<void> {
   const { client, fault, signal } = options;
   const judge = recordJudge(fault);
@@ -185,9 +181,7 @@ const BACKOFF = { firstMs: 1000, maxMs: 300_000 };
 
 /**
  * Retries while the feed is unavailable or busy, and waits at least `Retry-After`. A cursor that is refused without a reason is tried a second time.
- * @param url as shown to people
- * @throws {FeedFault} when waiting would not help
- * @throws the signal's reason
+ * @throws {FeedFault} when waiting would not help; or the signal's reason
  */
 async function askPatiently<T>(url: string, call: () => Promise<T>, { signal, waiting }: Patience): Promise<T> {
   for (let failures = 1; ; failures += 1) {

@@ -89,10 +89,7 @@ async function readOrRestart(lease: Lease, deps: PageDependencies): Promise<Page
   }
 }
 
-/**
- * A new snapshot is needed when a cursor is refused (twice, unless the response blames the cursor), or pages stay invalid. At most once
- * per `backoffMaxMs`, in case it does not help.
- */
+/** A cursor was refused for good, or pages stay invalid. At most once per `backoffMaxMs`, in case a new snapshot does not help. */
 function mayRestart({ source }: Lease, fault: FeedFault, { clock, backoffMaxMs }: Dependencies): boolean {
   const begun = source.snapshotStartedAt?.getTime() ?? 0;
   const wanted = isRefusedForGood(source, fault) || (RESTARTING.includes(fault.code) && persists(source, fault.code));
@@ -109,7 +106,6 @@ function persists({ failureKind, failures }: Source, code: string): boolean {
   return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
 }
 
-/** Restarts the history when its cursor is refused, and skips it when it stays unreadable. */
 async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Dependencies): Promise<boolean> {
   const { source } = lease;
   if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
@@ -142,10 +138,7 @@ async function updateServiceDocument(lease: Lease, { pool }: Dependencies, at: D
   });
 }
 
-/**
- * Deletes resources that neither the new snapshot nor the feed after it has. Only at the end of the feed, because changes made during the snapshot
- * may be in the feed only.
- */
+/** Deletes what neither the new snapshot nor the feed after it has; at the end of the feed, because what changed meanwhile may be in the feed only. */
 async function finishComparison(
   lease: Lease,
   organisations: readonly OwnedOrganisation[],

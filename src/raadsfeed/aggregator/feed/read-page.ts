@@ -148,7 +148,7 @@ async function explainGaps(lease: Lease, page: FeedPage, deps: PageDependencies)
 
 /**
  * Takes the redactions from a page of the history before a new snapshot, because those after the lost cursor are nowhere else. The snapshot then
- * restores resources that were published again. Also checks whether this is the history that was read before.
+ * restores resources that were published again.
  */
 async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;

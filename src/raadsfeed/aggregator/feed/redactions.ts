@@ -1,7 +1,4 @@
-/**
- * Publishes changes of a source. Its redactions are carried out whatever else is wrong with their page, because redacted text must not stay readable
- * here.
- */
+/** Publishes changes of a source. Redactions are carried out whatever else is wrong with their page: redacted text must not stay readable here. */
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { looseRecords } from '../../../lib/feed/read-page.ts';
 import { cameFrom, redactedNumbers, sequenceNumberOf } from '../../../lib/feed/record.ts';
@@ -31,7 +28,6 @@ export function redactionChanges(
   // An unknown type may be any known one; where the resource does not exist nothing happens.
   const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
   const named = resource === undefined ? [] : kinds.map((kind) => ({ resourceType: kind, resource }));
-  // The resources that only the numbers of a redaction name.
   const byNumber =
     resource !== undefined && number !== undefined
       ? []
@@ -63,14 +59,12 @@ export function missedRedactions(
   return records.filter((record) => !isTaken(record)).flatMap((record) => redactionChanges(record, taken, context));
 }
 
-/** Whether a record of a source is of the resource that was taken over. */
 export function isOf(record: JsonObject, found: TakenRecord): boolean {
   const resource = readResource(record);
   if (resource === undefined || record.resourceType !== found.resourceType) return false;
   return resourceKey({ resourceType: found.resourceType, resource }) === resourceKey(found);
 }
 
-/** Carries out the redactions of an invalid response. */
 export async function carryOutRedactions(
   lease: Lease,
   json: unknown,
@@ -86,15 +80,10 @@ export async function carryOutRedactions(
 interface Publication {
   readonly position?: SourceChanges;
   readonly counts?: Counts;
-  /** Writes more in the same transaction. */
   readonly also?: (db: Db) => Promise<void>;
 }
 
-/**
- * Publishes changes and stores the new position of the source, in one transaction.
- * @returns the number of recorded changes
- * @throws {LeaseLostError} nothing was published
- */
+/** Publishes changes and stores the new position in one transaction. @returns how many were recorded @throws {LeaseLostError} nothing was published */
 export async function publishFrom(
   lease: Lease,
   changes: readonly Change[],
@@ -129,7 +118,6 @@ export async function publishChanges(
   return outcomes.filter((outcome) => outcome !== 'no-op').length;
 }
 
-/** The numbers of redactions, and those that they name. */
 export function numbersIn(records: readonly JsonObject[]): number[] {
   return records.flatMap((record) => [redactedNumbers(record), sequenceNumberOf(record) ?? []].flat());
 }

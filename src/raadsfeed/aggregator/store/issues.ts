@@ -4,7 +4,6 @@ import { columns } from '../../store/state.ts';
 import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
 
 const MAX_TEXT = 1000;
-/** The newest. */
 const MAX_ISSUES = 1000;
 
 /** A form that no recording confirms. */
@@ -68,7 +67,6 @@ export async function resolveIssues(
   );
 }
 
-/** Issues with the total of their `times`. */
 export async function readIssues(db: Db, sourceId: number) {
   const { rows } = await db.query<
     SourceIssue & { readonly window: DateWindow | null; readonly since: Date; readonly lastSeen: Date }

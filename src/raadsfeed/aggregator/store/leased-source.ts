@@ -1,7 +1,4 @@
-/**
- * Which process reads which source, and its position. Times are the database's, so clocks of instances need not agree. A lease is a
- * number on the source: each holder raises it, and every change checks it.
- */
+/** Which process reads which source, and its position. A lease is a number on the source: each holder raises it, and every change checks it. */
 import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '../source.ts';
 import { forgetSeen } from './comparison.ts';
@@ -43,11 +40,7 @@ export const SOURCE_COLUMNS = `id, address as adres, kind as soort, organisatiec
     .map((member) => `${columnOf(member)} as "${member}"`)
     .join(', ')}`;
 
-/**
- * Last in a publishing transaction, so that nothing is published without the lease.
- * @returns the lease with the source as it is stored now
- * @throws {LeaseLostError} another worker has the source: the transaction must roll back
- */
+/** Last in a publishing transaction, so that nothing is published without the lease. @throws {LeaseLostError} the transaction must roll back */
 export async function updateSource(
   db: Db,
   { source, number, holder }: Lease,
@@ -174,9 +167,7 @@ interface StoredFailure {
 /**
  * Starts a new snapshot. The history is read first, for redactions after the lost cursor; also when our data came from elsewhere: a
  * source that was removed and added again, moved, or got organisations of another source.
- * @param wholeHistory from the beginning: the source does not know our cursor, or that history was not read for all its present
- *   organisations
- * @returns the lease with the source as it is stored now
+ * @param wholeHistory from the beginning: the source does not know our cursor, or that history was not read for all its present organisations
  * @throws {LeaseLostError}
  */
 export async function restartSnapshot(

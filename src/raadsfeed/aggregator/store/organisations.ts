@@ -68,11 +68,7 @@ export async function saveOfferedOrganisations(db: Db, sourceId: number, offered
   return { added: present.filter((code) => !had.includes(code)), elsewhere };
 }
 
-/**
- * Moves an organisation to this supplier's source when today is in its period and not in that of its present supplier.
- * @param today the Dutch day, `YYYY-MM-DD`
- * @returns whether the source has the organisation now
- */
+/** Moves an organisation to this source when the Dutch day is in its period, not in that of its present supplier. @returns whether it is here now */
 export async function claimOrganisation(
   db: Db,
   sourceId: number,

@@ -137,7 +137,6 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   });
 }
 
-/** Even if many resources are missing. */
 export async function requestComparison(db: Db, id: number): Promise<void> {
   await db.query(
     'update aggregator.sources set compare_again_at = now(), allow_mass_delete = true, next_at = now() where id = $1::integer',
@@ -210,9 +209,7 @@ export interface SourceState {
   readonly vanaf: string | null;
   readonly tot: string | null;
   readonly bijgewerkt: Date | null;
-  /** Since then, or since it was added. */
   readonly lagSeconds: number;
-  /** Records not yet read; `null` when unknown. */
   readonly behind: number | null;
   readonly gelezen: number;
   readonly gepubliceerd: number;
