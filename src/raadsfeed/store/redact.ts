@@ -98,12 +98,11 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
   }
   // After the texts: rewriting a partition takes its locks in the same order.
   await markForRewrite(db, numbers);
-  await db.query({
-    name: 'raadsfeed-redact',
-    text: `with standen as (
-             delete from raadsfeed.current_records where sequence_number = any ($1::bigint[])
-           )
-           update raadsfeed.records set op = 'redact', seed = null where sequence_number = any ($1::bigint[])`,
-    values: [numbers],
-  });
+  await db.query(
+    `with standen as (
+       delete from raadsfeed.current_records where sequence_number = any ($1::bigint[])
+     )
+     update raadsfeed.records set op = 'redact', seed = null where sequence_number = any ($1::bigint[])`,
+    [numbers],
+  );
 }

@@ -17,14 +17,13 @@ export function firstOfPartition(sequenceNumber: number): number {
 }
 
 export async function markForRewrite(db: Db, numbers: readonly number[]): Promise<void> {
-  await db.query({
-    name: 'raadsfeed-note-removed',
-    text: `insert into raadsfeed.pending_rewrites as p (first_number)
-           select unnest($1::bigint[])
-            order by 1
-               on conflict (first_number) do update set changes = p.changes + 1`,
-    values: [[...new Set(numbers.map(firstOfPartition))]],
-  });
+  await db.query(
+    `insert into raadsfeed.pending_rewrites as p (first_number)
+     select unnest($1::bigint[])
+      order by 1
+         on conflict (first_number) do update set changes = p.changes + 1`,
+    [[...new Set(numbers.map(firstOfPartition))]],
+  );
 }
 
 const REWRITE_TIMEOUT_MS = 600_000;
@@ -60,11 +59,7 @@ export async function rewritePartitions(pool: Pool): Promise<number> {
 
 /** Marks the feature tables registered in `raadsfeed.content_tables`: a redaction, of which this is the last number, removed content. */
 export async function markContentTables(db: Db, redactedAt: number): Promise<void> {
-  await db.query({
-    name: 'raadsfeed-mark-content-tables',
-    text: 'update raadsfeed.content_tables set redacted_at = $1::bigint',
-    values: [redactedAt],
-  });
+  await db.query('update raadsfeed.content_tables set redacted_at = $1::bigint', [redactedAt]);
 }
 
 /**

@@ -19,37 +19,37 @@ interface CallLimits {
 export function createCallSlots(db: Db, supplier: string, limits: CallLimits, log: Logger): CallSlots {
   const { atOnce, slotSeconds, perMinute } = limits;
   const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier }, message);
-  const run = <R extends QueryResultRow>(name: string, text: string, ...values: readonly unknown[]) =>
-    db.query<R>({ name: `aggregator-${name}`, text, values: [supplier, ...values] });
+  const run = <R extends QueryResultRow>(text: string, ...values: readonly unknown[]) =>
+    db.query<R>(text, [supplier, ...values]);
   const spacingMs = perMinute === undefined ? 0 : 60_000 / perMinute;
   let exist = false;
   return {
     async acquire() {
       if (!exist) {
-        await run('ensure-slots', ENSURE_SLOTS, atOnce);
-        await run('ensure-pace', ENSURE_PACE);
+        await run(ENSURE_SLOTS, atOnce);
+        await run(ENSURE_PACE);
       }
       exist = true;
       const holder = randomUUID();
-      const { rows } = await run<SlotAnswer>('acquire-slot', ACQUIRE, holder, slotSeconds, spacingMs);
+      const { rows } = await run<SlotAnswer>(ACQUIRE, holder, slotSeconds, spacingMs);
       const { slot = null, pausedMs = 0, blocked = null } = rows[0] ?? {};
       if (blocked !== null) return { blocked };
       if (slot === null) return { waitMs: pausedMs > 0 ? pausedMs : RETRY_MS * (1 + Math.random() / 2) };
       const renewal = setInterval(
-        () => run('renew-slot', RENEW, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
+        () => run(RENEW, holder, slotSeconds).catch(warn('a call slot cannot be renewed')),
         (slotSeconds * 1000) / 3,
       ).unref();
       const release = async (): Promise<void> => {
         clearInterval(renewal);
-        await run('release-slot', RELEASE, holder).catch(warn('a call slot cannot be released'));
+        await run(RELEASE, holder).catch(warn('a call slot cannot be released'));
       };
       return { release };
     },
     async pauseFor(ms) {
-      await run('pause-supplier', PAUSE, ms).catch(warn('a pause of a supplier cannot be shared'));
+      await run(PAUSE, ms).catch(warn('a pause of a supplier cannot be shared'));
     },
     async block(reason) {
-      await run('block-supplier', BLOCK, reason);
+      await run(BLOCK, reason);
     },
   };
 }

@@ -116,20 +116,18 @@ const OTHERS = '';
 /** @param refusals by `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say */
 export async function saveRefusals(db: Db, sourceId: number, refusals: ReadonlyMap<string, boolean>): Promise<void> {
   const [refused, accepted] = [true, false].map((is) => [...refusals.keys()].filter((key) => refusals.get(key) === is));
-  await db.query({
-    name: 'aggregator-accepted',
-    text: 'delete from aggregator.refused where source_id = $1::integer and resource_key = any ($2::text[])',
-    values: [sourceId, accepted],
-  });
-  await db.query({
-    name: 'aggregator-refused',
-    text: `with full_up as (select count(*) >= $3::integer as is_full from aggregator.refused where source_id = $1::integer)
-           insert into aggregator.refused (source_id, resource_key)
-           select distinct $1::integer, case when full_up.is_full then $4::text else n.resource_key end
-             from unnest($2::text[]) as n (resource_key), full_up
-               on conflict do nothing`,
-    values: [sourceId, refused, MAX_REFUSED, OTHERS],
-  });
+  await db.query('delete from aggregator.refused where source_id = $1::integer and resource_key = any ($2::text[])', [
+    sourceId,
+    accepted,
+  ]);
+  await db.query(
+    `with full_up as (select count(*) >= $3::integer as is_full from aggregator.refused where source_id = $1::integer)
+     insert into aggregator.refused (source_id, resource_key)
+     select distinct $1::integer, case when full_up.is_full then $4::text else n.resource_key end
+       from unnest($2::text[]) as n (resource_key), full_up
+         on conflict do nothing`,
+    [sourceId, refused, MAX_REFUSED, OTHERS],
+  );
 }
 
 export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {

@@ -144,18 +144,17 @@ export async function releaseSource(
 ): Promise<void> {
   const isKept = failure === 'kept';
   const { kind = null, message = null, pageSize = null } = isKept ? {} : (failure ?? {});
-  await db.query({
-    name: 'aggregator-release',
-    text: `update aggregator.sources
-              set lease_holder = null, lease_until = null, next_at = now() + make_interval(secs => $3::double precision / 1000),
-                  failures = case when $7::boolean then failures when $4::text is null then 0 else failures + 1 end,
-                  failure_kind = case when $7::boolean then failure_kind else $4::text end,
-                  failure_message = case when $7::boolean then failure_message else $5::text end,
-                  failing_since = case when $7::boolean then failing_since when $4::text is not null then coalesce(failing_since, now()) end,
-                  page_size = coalesce($6::integer, page_size)
-            where id = $1::integer and lease_number = $2::bigint`,
-    values: [source.id, number, inMs, kind, message, pageSize, isKept],
-  });
+  await db.query(
+    `update aggregator.sources
+        set lease_holder = null, lease_until = null, next_at = now() + make_interval(secs => $3::double precision / 1000),
+            failures = case when $7::boolean then failures when $4::text is null then 0 else failures + 1 end,
+            failure_kind = case when $7::boolean then failure_kind else $4::text end,
+            failure_message = case when $7::boolean then failure_message else $5::text end,
+            failing_since = case when $7::boolean then failing_since when $4::text is not null then coalesce(failing_since, now()) end,
+            page_size = coalesce($6::integer, page_size)
+      where id = $1::integer and lease_number = $2::bigint`,
+    [source.id, number, inMs, kind, message, pageSize, isKept],
+  );
 }
 
 interface StoredFailure {

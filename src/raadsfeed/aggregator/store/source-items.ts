@@ -10,16 +10,15 @@ export async function readItemsIn(
   { from, to }: DateWindow,
   keys: readonly string[] = [],
 ): Promise<KnownItem[]> {
-  const { rows } = await db.query<KnownItem>({
-    name: 'aggregator-items-in',
-    text: `select p.key, p.day::text as day, p.parent, p.last_modified as "lastModified", p.read_again_after as "readAgainAfter",
-                  array(select d.part from aggregator.parts d
-                         where d.source_id = p.source_id and d.item_key = p.key order by d.position) as parts
-             from aggregator.items p
-            where p.source_id = $1::integer and (p.day between $2::date and $3::date or p.key = any ($4::text[]))
-            order by p.key`,
-    values: [sourceId, from, to, keys],
-  });
+  const { rows } = await db.query<KnownItem>(
+    `select p.key, p.day::text as day, p.parent, p.last_modified as "lastModified", p.read_again_after as "readAgainAfter",
+            array(select d.part from aggregator.parts d
+                   where d.source_id = p.source_id and d.item_key = p.key order by d.position) as parts
+       from aggregator.items p
+      where p.source_id = $1::integer and (p.day between $2::date and $3::date or p.key = any ($4::text[]))
+      order by p.key`,
+    [sourceId, from, to, keys],
+  );
   return rows;
 }
 

@@ -197,17 +197,12 @@ async function lockForRemoval(db: Db, id: number): Promise<void> {
   await db.query('select from aggregator.sources where id = $1::integer for update', [id]);
 }
 
-export interface SourceState {
-  readonly id: number;
-  readonly adres: string;
-  readonly soort: 'feed' | 'leveranciers-api';
+export interface SourceState extends Pick<Source, 'id' | 'adres' | 'soort' | 'vanaf' | 'tot'> {
   readonly toestand: 'actief' | 'gepauzeerd';
   /** How far a feed is read; `null` for a supplier, which has days instead. */
   readonly fase: 'stand' | 'historie' | 'feed' | null;
   readonly openGeweigerd: number;
   readonly organisaties: readonly string[];
-  readonly vanaf: string | null;
-  readonly tot: string | null;
   readonly bijgewerkt: Date | null;
   readonly lagSeconds: number;
   readonly behind: number | null;
