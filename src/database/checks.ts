@@ -118,10 +118,7 @@ function listenState(listener: Listener): ReadinessResult {
   }
 }
 
-/**
- * With a clock that is ahead, terms would end too early, and removals cannot be undone: call it before anything is removed by age.
- * @throws {Error} when this process is more than 5 seconds ahead of the database
- */
+/** Call it before anything is removed by age, which cannot be undone. @throws {Error} when this clock is over 5 seconds ahead of the database's */
 export async function refuseClockAhead(db: Db, now: Date): Promise<void> {
   const { rows } = await db.query<{ ahead: number }>(
     'select (extract(epoch from $1::timestamptz - clock_timestamp()) * 1000)::float8 as ahead',

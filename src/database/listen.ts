@@ -7,10 +7,7 @@ import { connectionError } from './database-unavailable.ts';
 export type NotificationCallback = (payload: string | undefined) => void;
 
 export interface Listener {
-  /**
-   * Calls back on every notification of a channel, and once whenever listening (re)starts, so that a reader misses nothing in between.
-   * @returns unsubscribes
-   */
+  /** Calls back on every notification, and whenever listening (re)starts, so that a reader misses nothing in between. @returns unsubscribes */
   readonly subscribe: (channel: string, callback: NotificationCallback) => () => void;
   /** `unused` without subscribers; `pooled` without a direct connection. Except when `live`, subscribers are called at an interval. */
   readonly state: () => 'live' | 'unused' | 'pooled' | 'lost';

@@ -34,8 +34,7 @@ const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
 /**
  * Applies the migrations that a database lacks. Concurrent calls are safe: one works, the others wait.
  * @param options.url a direct connection of the owner, not a pooler
- * @returns the names that this call applied
- * @throws {MigrationError}
+ * @returns the names that this call applied. @throws {MigrationError}
  */
 export async function migrate(options: {
   url: string;

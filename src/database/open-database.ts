@@ -23,9 +23,8 @@ const SOURCES_CONNECTIONS = 6;
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
 /**
- * Opens the configured database, or the embedded one, with connections by kind of work, so that one kind cannot use up those of another. All but
- * `retentionPool` act as a role that can append to the processing log but not change it. A service migrates the database when configured to; a command
- * requires it to be up to date.
+ * Opens the database, with connections by kind of work, so that one kind cannot use up those of another. All but `retentionPool` act as a role that
+ * can append to the processing log but not change it. A command requires the database to be up to date.
  * @throws {Error} with a message for operators; what was opened is released
  */
 export async function openDatabase(options: DatabaseOptions) {
@@ -91,7 +90,6 @@ export async function openDatabase(options: DatabaseOptions) {
 }
 
 /**
- * Connects once, as a check at start.
  * @returns whether this login is bound to its role, that is, owns none of the program's schemas
  * @param alternative other advice for a login that may not act as the role
  * @throws {Error} when the login may not act as the role, with the statement that a DBA has to run

@@ -180,7 +180,10 @@ function isNamed(query: unknown): query is { name: unknown; text: string } {
   return typeof query === 'object' && query !== null && 'name' in query && !('submit' in query);
 }
 
-/** Gives `fn` a connection that is closed when the signal fires, so that a disconnected client costs nothing more. @throws the signal's reason then */
+/**
+ * Gives `fn` a connection that is closed when the signal fires, so that a disconnected client costs nothing more.
+ * @throws the signal's reason then
+ */
 export async function withAbort<T>(
   pool: Pool,
   signal: AbortSignal,
@@ -203,10 +206,7 @@ export async function withAbort<T>(
   }
 }
 
-/**
- * Closes the connection when the signal fires. The server notices, and ends the statement that runs there (`client_connection_check_interval`).
- * @returns ends that, before the connection is released
- */
+/** The server notices it, and ends the statement that runs there (`client_connection_check_interval`). @returns ends this, before release */
 export function closeOnAbort(client: pg.PoolClient, signal: AbortSignal): () => void {
   const close = (): void => {
     client.end().catch(() => undefined);

@@ -41,20 +41,15 @@ export async function transaction<T>(
   }
 }
 
-/**
- * What pipelined work resolves to: the outer promise when all its statements have been sent, so that the next can follow at once; `result`, inside
- * it, when they are answered. (A promise of a promise would be one promise.)
- */
+/** The promise of pipelined work resolves when its statements are sent, and the next may follow; `result` when they are answered. */
 export interface Sent<T> {
   readonly result: Promise<T>;
 }
 
 /**
- * The same on a connection that pipelines: `commit` follows at once when `fn` has sent its statements. Those that do not depend on an earlier answer
- * cost one round trip together.
+ * The same on a connection that pipelines: `commit` follows at once when `fn` has sent its statements, so that they cost one round trip together.
  * @param pool opened with `pipeline`
- * @param signal fires when the result is no longer wanted: the connection is then closed
- * @throws the signal's reason when it fired
+ * @param signal fires when the result is no longer wanted: the connection is then closed. @throws the signal's reason
  */
 export async function pipelinedTransaction<T>(
   pool: Pool,
@@ -121,8 +116,8 @@ export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
 }
 
 /**
- * A transaction whose statements together take no longer than this: each may use the time that the earlier ones left.
- * @param ms less than the connection allows for one statement
+ * Statements that together take no longer than this: each may use the time that the others left.
+ * @param ms less than the connection allows for one
  */
 export function withTimeBudget(client: pg.PoolClient, ms: number): Db {
   const end = performance.now() + ms;
@@ -141,10 +136,7 @@ const SILENCE_MARGIN_MS = 5000;
 /** The longest timer (milliseconds): the driver has no `unlimited` for a single statement. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/**
- * Raises the server's limit on a statement for the whole transaction, and the driver's for queries through the result.
- * @param ms longest that one statement may take; 0: no limit
- */
+/** Raises the limit on a statement: the server's for the whole transaction, the driver's for queries through the result. @param ms 0: no limit */
 export async function allowLongStatements(client: pg.PoolClient, ms: number): Promise<Db> {
   await client.query(`select set_config('statement_timeout', $1::text, true)`, [String(ms)]);
   const queryTimeout = ms === 0 ? LONGEST_MS : ms + SILENCE_MARGIN_MS;

@@ -1,7 +1,4 @@
-/**
- * The authorization server of the demo and the tests: client credentials for JWT access tokens. It must never run where real data are.
- * @see RFC 6749 section 4.4, RFC 9068
- */
+/** The authorization server of the demo and the tests (RFC 6749 section 4.4, RFC 9068). It must never run where real data are. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';

@@ -54,10 +54,7 @@ export const POSTGRES_ENV = {
 
 const run = promisify(execFile);
 
-/**
- * The user that Postgres runs as: the owner of an existing data directory; as root, for a new one, a user namespace, else nobody.
- * @throws {EmbeddedPostgresError} when none of these can run it
- */
+/** The owner of an existing data directory; as root, for a new one, a user namespace, else nobody. @throws {EmbeddedPostgresError} */
 export async function choosePostgresUser(dataDir: string, postgres: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { prefix: [], ids: undefined };
   const owner = await stat(dataDir).catch(() => undefined);
@@ -86,8 +83,8 @@ interface InitialiseOptions {
 }
 
 /**
- * Makes the data directory `postgres` unless it exists: beside its place and moved in one step, so that a partial directory is never used, and of two
- * processes that make one the second takes the first's.
+ * Makes the data directory unless it exists: beside its place and moved in one step, so that a partial one is never used, and of two processes that
+ * make one the second takes the first's.
  * @throws {EmbeddedPostgresError} with the output of initdb
  */
 export async function initialiseData(home: string, dataDir: string, options: InitialiseOptions): Promise<void> {

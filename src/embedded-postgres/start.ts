@@ -101,10 +101,7 @@ interface RunningPostgres {
   readonly socketDir: string;
 }
 
-/**
- * The Postgres that runs on a data directory, by its own lock file. An id in it that another program has by now does not count.
- * @throws {EmbeddedPostgresError} when the directory belongs to another user
- */
+/** By the lock file of Postgres; an id in it that another program has by now does not count. @throws {EmbeddedPostgresError} */
 export async function findPostgres(dataDir: string): Promise<RunningPostgres | undefined> {
   const path = join(dataDir, 'postmaster.pid');
   const lockFile = await readFile(path, 'utf8').catch((cause: unknown) => {
@@ -147,8 +144,8 @@ export function answers(socketPath: string): Promise<boolean> {
 }
 
 /**
- * Waits until the guard has ended a Postgres whose owner was killed. Then removes the lock file, whose process id another program may have by now, as
- * is usual in containers: Postgres takes any living process for a server.
+ * Waits until the guard has ended a Postgres whose owner was killed. Then removes the lock file: Postgres takes any living process with its id for a
+ * server, and in containers ids recur.
  * @throws {EmbeddedPostgresError} when a living process uses the directory
  */
 async function awaitPrevious(dataDir: string): Promise<void> {

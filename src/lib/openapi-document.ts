@@ -61,10 +61,7 @@ export function readOpenapi(file: URL): OpenapiDocument {
   return document;
 }
 
-/**
- * Reads a contract with the rules of `openapi/validation/`, if there are any, which client generators cannot read.
- * @throws {TypeError} when the file is not an OpenAPI document
- */
+/** With the rules of `openapi/validation/`, which client generators cannot read. @throws {TypeError} when the file is not an OpenAPI document */
 export function readValidation(file: URL): OpenapiDocument {
   const rules = new URL(`validation/${file.pathname.slice(file.pathname.lastIndexOf('/') + 1)}`, file);
   const known = documents.get(rules.href);

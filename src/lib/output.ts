@@ -4,7 +4,10 @@ import type { Terminal } from './terminal.ts';
 
 export type Output = ReturnType<typeof createOutput>;
 
-/** Where a command writes: results to standard output, progress and faults to standard error. @param json whether one machine-readable result is wanted */
+/**
+ * Where a command writes: results to standard output, progress and faults to standard error.
+ * @param json whether one machine-readable result is wanted
+ */
 export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>, json: boolean) {
   const write = (text: string): void => {
     stdout.write(`${text}\n`);
@@ -54,7 +57,10 @@ const TERMINAL_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
 const BAR = 30;
 
-/** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. @param totalBytes of all files; absent when the total is unknown */
+/**
+ * Progress on standard error: a bar on a terminal, elsewhere a line every few seconds.
+ * @param totalBytes of all files; absent when the total is unknown
+ */
 export function createProgress({ stderr }: Pick<Terminal, 'stderr'>, word: string, totalBytes: number | undefined) {
   const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
   let shownAt = performance.now();

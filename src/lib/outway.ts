@@ -5,10 +5,7 @@ export function outwayHeaders(grantHash: string): () => Record<string, string> {
   return () => ({ 'fsc-grant-hash': grantHash, 'fsc-transaction-id': uuidV7(new Date()) });
 }
 
-/**
- * The address at the Outway: its own if it has a path, else with the supplier's path, which passes through Outway and Inway unchanged.
- * @param named address, or path, of `gegevens` at the supplier
- */
+/** Its own if it has a path, else with the supplier's, which passes through Outway and Inway unchanged. @param named address or path of `gegevens` */
 export function outwayAddress(outway: URL, named: string): string {
   if (outway.pathname !== '/') return outway.href;
   return new URL(URL.parse(named)?.pathname ?? named, outway).href;

@@ -262,10 +262,7 @@ export function createKeyedSemaphore(
   return (key, signal) => (semaphores.get(key) ?? create(key)).acquire({ weight: 1 }, signal);
 }
 
-/**
- * Keeps the young generation of the heap small: streaming a million records keeps nothing, and by default V8 would let a hundred megabytes of garbage
- * pile up without gaining time. Call before the work begins.
- */
+/** Streaming a million records keeps nothing, and by default V8 would let a hundred megabytes of garbage pile up. Call before the work begins. */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--max-semi-space-size=8');

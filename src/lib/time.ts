@@ -79,10 +79,7 @@ export function moment(at: Date): string {
 /** Created once, and only when a day is read, because that takes longer than the rest of this section. */
 let amsterdam: Intl.DateTimeFormat | undefined;
 
-/**
- * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
- * @returns undefined outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
- */
+/** A moment, or the midnight of a Dutch day, as a UTC text. @returns undefined outside the years 1 to 9999, where a text would not be RFC 3339 */
 export function toUtc(text: string): string | undefined {
   const at = DATE.test(text) ? midnight(text) : new Date(text.toUpperCase());
   const year = at.getUTCFullYear();
@@ -193,10 +190,7 @@ interface BackoffPolicy {
   readonly maxMs: number;
 }
 
-/**
- * How long to wait after consecutive failures: half of it is random, so that many clients that failed together do not return together. Never less
- * than the other side asked for.
- */
+/** How long to wait after failures. Half of it is random, so that clients that failed together do not return together. */
 export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {
   const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
   const wait = ceiling / 2 + (Math.random() * ceiling) / 2;

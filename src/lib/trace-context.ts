@@ -23,10 +23,7 @@ const KNOWN_FLAGS = 0x03;
 /** The last seven bytes of our trace ids are random: those of a UUID, which Node makes 128 at a time. */
 const RANDOM_FLAG = '02';
 
-/**
- * The trace in the headers of a request; a new one when they name none, or a malformed one (Node joins several with a comma).
- * @param id a random UUID, the identity of a new trace
- */
+/** The trace in the headers of a request, else a new one (Node joins several with a comma: malformed). @param id a random UUID for that */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown, id?: string): TraceContext {
   const [, version, traceId = '', parentSpanId = '', flags = '', more] =
     (typeof traceparent === 'string' ? PARENT.exec(traceparent) : null) ?? [];

@@ -8,10 +8,7 @@ import { platformProblems } from './problems.ts';
 const MAX_FAULTS = 1000;
 const MAX_NAME = 200;
 
-/**
- * The faults found by a validator, by place, at most `MAX_FAULTS`, without those that repeat another in vaguer words. Linear in the number of errors,
- * which a caller controls.
- */
+/** By place, at most `MAX_FAULTS`, without those that repeat another in vaguer words. Linear in the number of errors, which a caller controls. */
 export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
   const formats = new Set(errors.filter(({ keyword }) => keyword === 'format').map(({ instancePath }) => instancePath));
   const named: InvalidParam[] = [];

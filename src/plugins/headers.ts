@@ -42,11 +42,7 @@ const PARSED_HEADERS: ReadonlySet<string> = new Set([
   ...['verwerkingsactiviteiturl', 'verwerkingid', 'vertrouwelijkheid', 'bewaartermijn'],
 ]);
 
-/**
- * Refuses an address that is too long or has too many parameters, and headers longer than any legitimate use: the head as a whole may be large,
- * because one header carries a certificate chain.
- * @throws {Problem}
- */
+/** The head as a whole may be large, because one header carries a certificate chain: so each other header is limited. @throws {Problem} */
 export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
   if (url.length > MAX_TARGET_LENGTH) throw new Problem(platformProblems.addressTooLong);
   if (url.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
@@ -161,10 +157,7 @@ export function hasOtherCharset(contentType: string | undefined): boolean {
 /** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */
 const IPV6_GROUPS = 4;
 
-/**
- * The address that a call counts under: IPv4, or the /64 of IPv6. When a trusted proxy wrote something else into `X-Forwarded-For`, the address of
- * the connection counts: text from outside is never kept.
- */
+/** IPv4, or the /64 of IPv6. Text from outside is never kept: when `X-Forwarded-For` has something else, the address of the connection counts. */
 export function clientAddress(request: FastifyRequest): string {
   return normalise(request.ip) ?? normalise(request.socket.remoteAddress) ?? 'unknown';
 }

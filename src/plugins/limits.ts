@@ -1,12 +1,4 @@
-/**
- * The limits of a mount, in this order:
- * - `createRateCounter`, `countCall`: calls of a client per minute
- * - `createOpenCounter`: open streams of a client
- * - `createClientShare`: simultaneous requests of a client
- * - `checkAnnouncedBody`, `limitBodies`: bytes of bodies in progress
- * - `limitUnreadAnswers`: bytes of answers that are not read
- * - `jsonBody`: the parser of JSON bodies, and what they may contain
- */
+/** The limits of a mount: calls, streams, simultaneous requests and bodies of a client, unread answers, and what JSON may contain. */
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
@@ -76,11 +68,7 @@ export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic
   request.rateCounter?.(clientKey(request), reply, isPublic);
 }
 
-/**
- * Counts the open streams of each client, which a limit per minute does not bound.
- * @param max per client; 0: no limit
- * @returns counts an exchange until it has ended; throws the problem `rate-limit` when the client may not open another
- */
+/** Counts the open streams of a client. @param max 0: no limit. @returns counts one until it ends, or throws the problem `rate-limit` */
 export function createOpenCounter(max: number): (client: string, request: FastifyRequest) => void {
   const counts = new Map<string, number>();
   return (client, request) => {
@@ -187,8 +175,9 @@ const REQUEST_BYTES = 1024;
 const SMALL_BODY_BYTES = 4096;
 
 /**
- * Refuses a body whose `Content-Length` is over the limit of its route, before the more expensive check of the token and before anything reads it:
- * Node then discards it, and the connection can be used again. @throws {Problem}
+ * Refuses a body by its `Content-Length`, before the more expensive check of the token and before anything reads it: Node then discards it, and the
+ * connection can be used again.
+ * @throws {Problem}
  */
 export function checkAnnouncedBody(request: FastifyRequest): void {
   if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {

@@ -12,7 +12,10 @@ declare module 'fastify' {
 
 let ofProcess: Registry | undefined;
 
-/** Of the process, collected once for all its servers: prom-client has no way to stop, and would keep each server and observe every garbage collection. */
+/**
+ * Of the process, collected once for all its servers: prom-client has no way to stop, and would keep each server and observe every garbage
+ * collection.
+ */
 function processMetrics(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();

@@ -143,10 +143,7 @@ function drainBody(request: FastifyRequest, reply: FastifyReply): void {
   request.raw.resume();
 }
 
-/**
- * Gives a scope its error and not-found handlers.
- * @returns answers a request without a route, before its body is read: unknown path 404, known path with another method 405
- */
+/** @returns answers a request without a route, before its body is read: unknown path 404, known path with another method 405 */
 export function handleProblems(
   app: FastifyInstance,
   style: ProblemStyle = {},

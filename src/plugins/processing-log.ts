@@ -29,8 +29,7 @@ export interface OwnEntry
 
 export interface ProcessingLog {
   /**
-   * Runs work in a transaction that adds an entry about it. Resolves when both are on disk; when it rejects, nothing may be delivered.
-   * @param pool opened with `pipeline`
+   * Runs work in a transaction that adds an entry about it. When it rejects, nothing may be delivered. @param pool opened with `pipeline`
    * @param work the statements that it sends are followed at once by the entry and the commit
    */
   record<T>(pool: Pool, work: (db: Db) => Promise<Sent<T>>, entry: OwnEntry, author: ProcessingAuthor): Promise<T>;

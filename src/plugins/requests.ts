@@ -209,10 +209,7 @@ export function mountAddress(app: FastifyInstance, prefix: string): () => string
   };
 }
 
-/**
- * Logs caller, route and result of an exchange, never the address or the query. One that the client broke off is logged too, because it may have read
- * part of the answer.
- */
+/** Never logs the address or the query. An exchange that the client broke off is logged too, because it may have read part of the answer. */
 function logExchange(request: FastifyRequest, reply: FastifyReply): void {
   request.onClosed(() => {
     const { caller, tokenRefusal } = request;

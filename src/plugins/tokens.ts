@@ -95,9 +95,7 @@ function singleHeader(values: readonly string[]): string | undefined {
 }
 
 /**
- * With another authentication scheme there is no token (RFC 6750 section 3.1).
- * @param acceptsFsc then `Fsc-Authorization` decides whenever present, valid or not. Elsewhere it is ignored, because an Inway adds it to every
- * request
+ * @param acceptsFsc then `Fsc-Authorization` decides whenever present, valid or not; elsewhere it is ignored, for an Inway adds it to every request
  * @throws {TokenError}
  */
 export function findToken({ authorization = [], fscAuthorization = [] }: TokenRequest, acceptsFsc: boolean): string {

@@ -1,7 +1,4 @@
-/**
- * The demo's stand-in for the national login (DigiD), where the visitor picks a person. It must never run where real data are.
- * @see OpenID Connect Core 1.0 section 3.1, RFC 7636
- */
+/** The demo's stand-in for the national login, DigiD (OpenID Connect Core 1.0, RFC 7636). It must never run where real data are. */
 
 import { hash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';

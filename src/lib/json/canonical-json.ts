@@ -1,7 +1,4 @@
-/**
- * The JSON Canonicalization Scheme (RFC 8785) for values that `JSON.parse` made.
- * @throws {CanonicalFormError} on a lone surrogate, which has no canonical form (RFC 8785 section 3.2.2.2)
- */
+/** RFC 8785, for values that `JSON.parse` made. @throws {CanonicalFormError} on a lone surrogate, which has no canonical form (section 3.2.2.2) */
 export function canonicalJson(value: unknown): string {
   if (isInOrder(value)) {
     // Three times as fast as the rest. Only half of a surrogate pair is written as `\ud…`; otherwise it is literal text.

@@ -14,8 +14,8 @@ export class JsonTextError extends Error {
 }
 
 /**
- * Finds where values begin in a JSON text. Slow and strict: only for texts with a fault, to locate it. A text may have as many values as half of its
- * bytes, so nothing is kept of the others.
+ * Finds where values begin. Slow and strict: only for texts with a fault. A text may have as many values as half of its bytes, so nothing is kept of
+ * the others.
  * @throws {JsonTextError} at the first character that is not JSON, and at a duplicate member
  */
 export function locateValues(text: string, pointers: readonly string[] = []): ReadonlyMap<string, number> {

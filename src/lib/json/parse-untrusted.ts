@@ -193,8 +193,7 @@ export function parseIfJson(source: Uint8Array | string, limits: JsonLimits): un
 const STRICT_LEVELS = 16;
 
 /**
- * Parses JSON and refuses a duplicate member in an object, however it is escaped: two readers of the same signed text must never see different values
- * (RFC 7515 section 4).
+ * Refuses a duplicate member, however it is escaped: two readers of the same signed text must never see different values (RFC 7515 section 4).
  * @throws {UntrustedJsonError}
  */
 export function parseStrict(source: Uint8Array | string, limits: JsonLimits): unknown {
@@ -214,10 +213,7 @@ export function parseStrictObject(text: string): JsonObject {
   return value;
 }
 
-/**
- * Whether an object of a JSON text has a duplicate member. `JSON.parse` takes the last one, and RFC 8785 (section 3.1, I-JSON) allows none: the
- * published record would differ from that of the source.
- */
+/** Whether an object has a duplicate member: `JSON.parse` takes the last one, and RFC 8785 (section 3.1, I-JSON) allows none. */
 export function hasDoubleNames(text: string, value: unknown): boolean {
   // A text that serialises back to itself has lost nothing: true of what most programs write, and several times faster.
   if (JSON.stringify(value) === text) return false;

@@ -94,10 +94,7 @@ export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
 
 const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/**
- * The signing certificates of a PEM bundle, by thumbprint.
- * @throws {Error} without a certificate, with an unreadable one, or with a key that no allowed algorithm can use
- */
+/** By thumbprint. @throws {Error} without a certificate, with an unreadable one, or with a key that no allowed algorithm can use */
 function readFscCertificates(pem: string): FscKeyMap {
   const blocks = pem.match(PEM_BLOCK) ?? [];
   if (blocks.length === 0) throw new Error('the FSC token certificates hold no PEM certificate');

@@ -9,8 +9,7 @@ const maxHeaderLength = 16_384;
 const byteSequence = /^:([A-Za-z0-9+/]*={0,2}):$/;
 
 /**
- * The SHA-256 thumbprint (base64url, as in `x5t#S256`) of the certificate in a `Client-Cert` header.
- * @see RFC 9440, RFC 8705 section 3.1
+ * The SHA-256 thumbprint (base64url) of the certificate in a `Client-Cert` header. @see RFC 9440, RFC 8705 section 3.1
  * @throws {TokenError} when the value is not one byte sequence that holds exactly one DER certificate
  */
 export function clientCertificateThumbprint(header: string): string {
@@ -30,10 +29,7 @@ export function clientCertificateThumbprint(header: string): string {
 
 export type ProtectedHeader = ReturnType<typeof readProtectedHeader>;
 
-/**
- * The header of a JWS in compact form. Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are ignored.
- * @throws {TokenError} when it is not a JSON object with an `alg`, or names anything in `crit`
- */
+/** Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are ignored. @throws {TokenError} without an `alg`, or with anything in `crit` */
 export function readProtectedHeader(token: string) {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {
@@ -73,10 +69,7 @@ export interface KeySource {
   freshen(): Promise<void>;
 }
 
-/**
- * The part of a verification that holds until the token expires. The part that depends on the request (client certificate, service) or on the moment
- * (expiry, keys) is checked on every use.
- */
+/** What holds until a token expires. What depends on the request (client certificate, service) or the moment is checked on every use. */
 export interface VerifiedToken {
   caller: Caller;
   /** `exp`, in seconds. */

@@ -80,10 +80,7 @@ export interface FscOptions {
 /** FSC tokens carry no scope: a token for the service is the right to read. */
 const scopes: ReadonlySet<string> = new Set(['read']);
 
-/**
- * Verifies the part of an FSC token that does not change during its life, signed by our own Manager.
- * @see FSC Core 1.1 and 2.0, "Access token"; unknown claims, such as `prp`, are ignored
- */
+/** The part of an FSC token that does not change during its life, signed by our own Manager. @see FSC Core 1.1 and 2.0, "Access token" */
 export async function verifyFsc(
   token: string,
   header: ProtectedHeader,

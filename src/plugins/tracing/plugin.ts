@@ -1,8 +1,4 @@
-/**
- * Tracing for operators: each request as a trace, down to its SQL statements. The spans of LDV are unrelated: those are entries of the processing
- * log.
- * @see docs/decisions/0010-traces-hold-what-is-listed.md
- */
+/** Tracing for operators; the spans of LDV are entries of the processing log. @see docs/decisions/0010-traces-hold-what-is-listed.md */
 import { FastifyOtelInstrumentation } from '@fastify/otel';
 import {
   type Attributes,
