@@ -85,10 +85,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
 
-/**
- * Every certificate of a PEM text, in the order of the text; text around the blocks is allowed, other blocks are not read.
- * @throws Error when a certificate in it cannot be read
- */
+/** The certificates of a PEM text, in its order; other blocks are not read. @throws Error when one cannot be read */
 export function parsePemCertificates(text: string): Certificate[] {
   const found: Certificate[] = [];
   for (const [, label, body] of text.matchAll(PEM_BLOCK)) {
@@ -98,7 +95,6 @@ export function parsePemCertificates(text: string): Certificate[] {
   return found;
 }
 
-/** Subject and issuer are the same name (RFC 5280 section 3.2). */
 export function isSelfIssued(certificate: Certificate): boolean {
   return (
     certificate.x509.subject === certificate.x509.issuer && certificate.pki.subject.isEqual(certificate.pki.issuer)
@@ -181,7 +177,6 @@ export function authority(certificate: Certificate): { readonly ca: boolean; rea
   return { ca, pathLength: typeof limit === 'number' ? limit : Number(limit.toBigInt()) };
 }
 
-/** The text of a name that is an address. */
 export function uriOf(name: GeneralName): string | undefined {
   const value: unknown = name.value;
   return name.type === 6 && typeof value === 'string' ? value : undefined;

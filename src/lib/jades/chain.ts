@@ -36,15 +36,12 @@ interface ValidatedPath {
   readonly until: number;
 }
 
-/** Memory of a parsed certificate, as a multiple of its encoded size. */
+/** A parsed certificate takes this many times its encoded size. */
 const PARSED_FACTOR = 60;
 const MAX_BYTES = 32 * 1024 * 1024;
 const PATH_LIFE_MS = 5 * 60_000;
 
-/**
- * Keeps validated paths and the parsed certificates in them for a while; nothing of a refused sender.
- * @throws Error when the bundle holds no readable anchor
- */
+/** Keeps validated paths with their certificates for a while; nothing of a refused sender. @throws Error when the bundle holds no readable anchor */
 export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions) {
   const anchors = parsePemCertificates(bundle);
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
@@ -191,10 +188,7 @@ export function checkSignatureAlgorithm({ pki }: Certificate): void {
   }
 }
 
-/**
- * Basic constraints, key usage and path length; an anchor may predate the key usage extension.
- * @param between the authorities between it and the signer
- */
+/** @param between the authorities between it and the signer @param isAnchor it may predate the key usage extension */
 function checkAuthority(certificate: Certificate, between: readonly Certificate[], isAnchor: boolean): void {
   const { ca, pathLength } = authority(certificate);
   if (!ca) throw untrusted('een certificaat in het pad is geen uitgever');
@@ -207,7 +201,6 @@ function checkAuthority(certificate: Certificate, between: readonly Certificate[
   }
 }
 
-/** The signer is not an authority and may sign, and every extended key usage in the path allows it. */
 function checkLeafUsage(path: readonly Certificate[]): void {
   const [leaf] = path;
   if (leaf === undefined) return;
@@ -227,8 +220,6 @@ function checkLeafUsage(path: readonly Certificate[]): void {
 function misused(what: string): JadesError {
   return new JadesError('certificate-usage', `Het certificaat is niet voor ondertekenen bedoeld: ${what}.`);
 }
-
-// Strong signature algorithms and keys.
 
 const SIGNATURE_ALGORITHMS: ReadonlySet<string> = new Set([
   '1.2.840.113549.1.1.11', // sha256WithRSAEncryption

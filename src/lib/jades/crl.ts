@@ -28,17 +28,13 @@ export interface RevocationList {
 
 const TAG = { boolean: 0x01, integer: 0x02, sequence: 0x30, extensions: 0xa0 } as const;
 const ENTRIES_PER_TICK = 5_000;
-/** A partial list has another critical extension. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   OID.crlNumber,
   OID.issuingDistributionPoint,
   OID.authorityKeyIdentifier,
 ]);
 
-/**
- * Reads a list and checks that this issuer signed it, and that all of it is understood. The caller judges its dates.
- * @throws Error when it is not usable
- */
+/** @returns a list that this issuer signed and that is understood whole; the caller judges its dates @throws Error when there is none */
 export async function readCrl(der: Uint8Array, issuer: Certificate): Promise<RevocationList> {
   const { tbs, entries, withoutEntries } = split(der);
   const crl = CertificateRevocationList.fromBER(withoutEntries);
@@ -94,7 +90,6 @@ function isCritical(der: Uint8Array, entry: Element): boolean {
 interface Parts {
   readonly tbs: Uint8Array;
   readonly entries: Element | undefined;
-  /** A copy of the whole without entries, for the library to read. */
   readonly withoutEntries: Uint8Array;
 }
 

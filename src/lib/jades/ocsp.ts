@@ -86,7 +86,6 @@ async function checkSigner(basic: BasicOCSPResponse, { issuer }: Subject, now: D
   throw fault;
 }
 
-/** The responder is named by its name or by the hash of its key. */
 async function isNamed({ tbsResponseData }: BasicOCSPResponse, candidate: PkiCertificate): Promise<boolean> {
   const id: unknown = tbsResponseData.responderID;
   if (!(id instanceof OctetString)) return candidate.subject.isEqual(tbsResponseData.responderID);
@@ -120,11 +119,7 @@ function isRevoked(status: unknown): boolean {
   throw new Error('the responder does not know the certificate');
 }
 
-/**
- * A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now.
- * @see RFC 6960 section 4.2.2.2
- * @throws Error when it may not answer
- */
+/** Whether a delegate may answer for an issuer. @see RFC 6960 section 4.2.2.2 @throws Error */
 function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): void {
   const delegate = parseCertificate(new Uint8Array(candidate.toSchema().toBER()));
   if (purposes(delegate)?.includes(OCSP_SIGNING) !== true) throw new Error('the responder may not sign answers');

@@ -15,10 +15,9 @@ import { attributeTexts, type Certificate, extension, isSelfIssued, OID, parsedV
 const ANY_POLICY = '2.5.29.32.0';
 
 /**
- * Whether one of these policies holds in every certificate below the anchor. Constraints on policies and mappings of them are not
- * processed: a certificate that has one is refused elsewhere.
+ * Whether one of these policies holds in every certificate below the anchor; with none, always. A certificate that maps or constrains policies is
+ * refused elsewhere.
  * @param path leaf first, anchor last
- * @param required empty: no policy is required
  */
 export function meetsPolicies(path: readonly Certificate[], required: readonly string[]): boolean {
   const named = path.slice(0, -1).map(policiesOf);
@@ -62,7 +61,6 @@ export function meetsNameConstraints(path: readonly Certificate[]): boolean {
   });
 }
 
-/** The profile has no distances: minimum is 0 and maximum absent. */
 function hasNoDistance(subtree: GeneralSubtree): boolean {
   return Number(subtree.minimum) === 0 && subtree.maximum === undefined;
 }

@@ -25,11 +25,7 @@ export type RevocationMode = 'hard' | 'soft';
 /** The status of a certificate, from memory while it is valid. Rejects with every reason when there is no answer. */
 type RevocationSource = (subject: Subject) => Promise<{ readonly revoked: boolean }>;
 
-/**
- * @param path leaf first, anchor last
- * @param limits how many milliseconds a verification waits at most; a later answer is cached for the next
- * @throws JadesError certificate-revoked, revocation-unknown
- */
+/** @param path leaf first, anchor last @throws JadesError certificate-revoked, revocation-unknown */
 export async function checkRevocation(
   path: readonly Certificate[],
   statusOf: RevocationSource,
@@ -50,7 +46,6 @@ export async function checkRevocation(
   throw new JadesError('revocation-unknown', detail, { cause: unknown.reason });
 }
 
-/** Waits for a limited time; the work continues afterwards. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
@@ -71,7 +66,6 @@ interface SourceOptions {
   readonly refreshFailed: (reason: unknown) => void;
 }
 
-/** Moments in milliseconds since 1970. */
 interface Answer {
   readonly validUntil: number;
   /** When to refresh it; absent: by `refreshTime`. */
@@ -114,7 +108,6 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     return { revoked, validUntil: validUntil(thisUpdate, nextUpdate ?? now(), now()) };
   };
 
-  /** Waits for a limited time; the request continues afterwards, for the next verification. */
   const askOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const key = keyOf(subject);
     const asking = shareOcsp(key + url, () => fetchOcsp(url, subject));
@@ -204,7 +197,6 @@ function createAnswers<T extends Answer>(
   };
 }
 
-/** Runs work once at a time for a key: a caller meanwhile gets the result of that run. */
 function createShare<T>() {
   const runs = new Map<string, Promise<T>>();
   return (key: string, work: () => Promise<T>): Promise<T> => {

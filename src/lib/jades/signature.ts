@@ -57,7 +57,6 @@ export async function digestInPieces(body: Body): Promise<string> {
 /** Bytes in memory: whole, or in the pieces in which they were made. */
 type Body = Uint8Array | readonly Uint8Array[];
 
-/** Bytes of a large body that are handled before yielding to the event loop. */
 const PIECE_BYTES = 768 * 1024;
 
 /** Yields to the event loop between pieces, so that 30 MB do not block it. */
@@ -72,11 +71,7 @@ async function* inPieces(body: Body): AsyncGenerator<Uint8Array> {
   }
 }
 
-/**
- * Reads the Digest header: exactly one, possibly with several algorithms, of which exactly one is SHA-256.
- * @returns the whole value as sent, and the one element that counts
- * @throws JadesError digest-missing, digest-mismatch
- */
+/** The one Digest header as sent, and its element of SHA-256 among others. @throws JadesError digest-missing, digest-mismatch */
 export function parseDigest(values: HeaderValues) {
   const sent = onlyValue(values, 'digest-missing', 'digest-mismatch', 'Digest');
   const elements = sent.split(',').map((element) => element.trim());
@@ -139,7 +134,7 @@ export async function verifySignature(
   body: Uint8Array,
   digestHeader: string,
 ): Promise<void> {
-  const key = publicKeyOf(header.x5c[0]);
+  const key = orUndefined(() => header.x5c[0]?.x509.publicKey);
   const { alg, algorithm } = header;
   if (key === undefined || !algorithm.takesKey(key)) {
     throw new JadesError('signature-algorithm', `${alg} vraagt ${algorithm.key.nl} in het eerste certificaat.`);
@@ -148,26 +143,17 @@ export async function verifySignature(
   verifying.update(`${header.encoded}.`);
   const payload = header.style.form === 'digest' ? digestPayload(digestHeader) : body;
   for await (const piece of payloadPieces(payload, header.style.b64)) verifying.update(piece);
-  if (!isValid(() => verifying.verify({ key, ...algorithm.options }, signature))) {
+  if (orUndefined(() => verifying.verify({ key, ...algorithm.options }, signature)) !== true) {
     throw new JadesError('signature-invalid', 'De handtekening past niet bij het bericht en het certificaat.');
   }
 }
 
-/** Undefined when OpenSSL cannot read it: it parses a certificate without its key. */
-function publicKeyOf(certificate: Certificate | undefined): KeyObject | undefined {
+/** Undefined when OpenSSL throws: it parses a certificate without its key, and refuses a key that cannot make such signatures at all. */
+function orUndefined<T>(read: () => T): T | undefined {
   try {
-    return certificate?.x509.publicKey;
+    return read();
   } catch {
     return undefined;
-  }
-}
-
-/** OpenSSL throws when a key cannot make such signatures at all. */
-function isValid(check: () => boolean): boolean {
-  try {
-    return check();
-  } catch {
-    return false;
   }
 }
 
@@ -242,7 +228,6 @@ export function createSigner({ key, chain, kid, now, time = 'iat' }: SignerOptio
   };
 }
 
-/** `sigD` in the digest form, `b64` when the payload is not encoded; `crit` names both. */
 function critical({ form, b64 }: SignatureStyle): Record<string, unknown> {
   const members = {
     ...(form === 'digest' ? { sigD: { mId: HTTP_HEADERS, pars: ['digest'] } } : {}),
@@ -252,12 +237,9 @@ function critical({ form, b64 }: SignatureStyle): Record<string, unknown> {
   return names.length > 0 ? { crit: names, ...members } : {};
 }
 
-// Algorithms.
-
 /** A signature algorithm of JWS, as `node:crypto` implements it. */
 export interface Algorithm {
   readonly hash: 'sha256' | 'sha384' | 'sha512';
-  /** Passed to `node:crypto` with the key. */
   readonly options: {
     readonly padding?: number;
     readonly saltLength?: number;
@@ -268,10 +250,7 @@ export interface Algorithm {
   readonly key: { readonly nl: string; readonly en: string };
 }
 
-/**
- * The algorithms that messages may be signed with: verification, signing, checks of keys and messages about them follow from this table.
- * @see RFC 7518 section 3
- */
+/** The algorithms (RFC 7518 section 3) that messages may be signed with: verification, signing, checks of keys and messages follow from this table. */
 export const ALGORITHMS = new Map<string, Algorithm>([
   [
     'PS256',
@@ -294,7 +273,6 @@ export function algorithmFor(key: KeyObject): readonly [name: string, algorithm:
   return [...ALGORITHMS].find(([, { takesKey }]) => takesKey(key));
 }
 
-/** The names of all algorithms, for a sentence in Dutch. */
 export function algorithmNames(): string {
   return [...ALGORITHMS.keys()].join(' of ');
 }

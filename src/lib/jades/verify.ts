@@ -159,7 +159,6 @@ function readSignature(values: HeaderValues, maxCharacters: number, readCertific
 // The protected header of a detached JWS, read strictly, with the times in it.
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 
-/** The members that are read; others are allowed and ignored. */
 interface HeaderMembers {
   readonly alg: string;
   readonly x5c: readonly string[];
@@ -172,7 +171,7 @@ interface HeaderMembers {
   readonly exp?: number;
 }
 
-/** Seconds since 1970, up to the last moment that a Date can hold. */
+/** Up to the last second that a Date can hold. */
 const NUMERIC_DATE = { type: 'number', minimum: 0, maximum: 8.64e12 };
 
 const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<HeaderMembers>({
@@ -193,7 +192,6 @@ const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<
     'x5t#S256': { type: 'string' },
     crit: { type: 'array', items: { enum: ['sigD', 'b64', 'sigT'] }, minItems: 1, uniqueItems: true },
     b64: { type: 'boolean' },
-    // Only used for signing the Digest header.
     sigD: {
       type: 'object',
       required: ['mId', 'pars'],
@@ -206,10 +204,7 @@ const isHeader = new Ajv2020({ ownProperties: true, allErrors: false }).compile<
   },
 });
 
-/**
- * @param encoded the first part of the compact serialisation
- * @throws JadesError signature-malformed, signature-algorithm
- */
+/** @param encoded the first part of the compact serialisation @throws JadesError signature-malformed, signature-algorithm */
 export function parseProtectedHeader(
   encoded: string,
   readCertificates: ReadCertificates = (ders) => ders.map(parseCertificate),
@@ -268,9 +263,7 @@ function decodeCertificates(texts: readonly string[], readCertificates: ReadCert
 const LEEWAY_MS = 5 * 60_000;
 
 /**
- * Checks the age of a signature by its own header; one without a time has no age.
- * @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
- * @param maxAgeMs how long after it was made a signature is accepted
+ * A signature without a time has no age. @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
  * @throws JadesError signature-expired, signature-not-yet-valid
  */
 function checkAge({ signedAt, expiresAt }: ProtectedHeader, now: Date, maxAgeMs: number): void {
@@ -286,10 +279,7 @@ function checkAge({ signedAt, expiresAt }: ProtectedHeader, now: Date, maxAgeMs:
   }
 }
 
-/**
- * Decodes base64url without padding (RFC 7515 section 2) in its one canonical spelling: two texts never mean the same bytes, so that nothing outside
- * the signature can vary. Anything else is undefined.
- */
+/** Decodes only the canonical spelling (RFC 7515 section 2), so that nothing outside the signature can vary; undefined for any other. */
 function decodeBase64url(text: string): Buffer | undefined {
   if (text === '') return undefined;
   const bytes = Buffer.from(text, 'base64url');
