@@ -15,10 +15,10 @@ interface ReplaceOptions {
 
 /** The import would replace more than intended; nothing was stored. */
 export class ReplacementRefused extends Error {
+  override readonly name = 'ReplacementRefused';
   readonly replacements: readonly Replacement[];
   constructor(replacements: readonly Replacement[]) {
     super('the import replaces more than it may without --replace');
-    this.name = 'ReplacementRefused';
     this.replacements = replacements;
   }
 }
@@ -34,25 +34,14 @@ interface EarlierLevering
 
 /** Why a replacement needs `--replace`. */
 export type ReplaceReason =
-  /** More than a tenth of the records would be removed, even if others replace them. */
-  | 'fewer-records'
-  /** More than a tenth of the cases would be removed. */
-  | 'fewer-cases'
-  /** The organisation with this KvK number had another name. */
-  | 'other-name'
-  /** The organisation delivers for the same days with a municipality and without one. */
-  | 'municipality'
-  /** An organisation of this name delivers for the same days with a KvK number and without one. */
-  | 'kvk-number';
+  | 'fewer-records' // more than a tenth of the records would be removed, even if others replace them
+  | 'fewer-cases' // more than a tenth of the cases would be removed
+  | 'other-name' // the organisation with this KvK number had another name
+  | 'municipality' // the organisation delivers for the same days with a municipality and without one
+  | 'kvk-number'; // an organisation of this name delivers for the same days with a KvK number and without one
 
 /** What happens to the records, or cases, of a replacement. Those that cannot be recognised are interchangeable. */
-export interface Change {
-  readonly before: number;
-  readonly after: number;
-  readonly stay: number;
-  readonly go: number;
-  readonly come: number;
-}
+export type Change = Readonly<Record<'before' | 'after' | 'stay' | 'go' | 'come', number>>;
 
 /** What an import replaces of one organisation, for one municipality and period. */
 export interface Replacement extends Pick<EarlierLevering, 'kvkNummer' | 'gemeente' | 'periodeStart' | 'periodeEinde'> {
@@ -74,8 +63,8 @@ export type Conflict = Pick<
 >;
 
 /**
- * Makes an import current. Earlier leveringen of the same organisation, municipality and period, and those that conflict with it, become
- * earlier versions. Runs in the transaction of the caller.
+ * Makes an import current, in the transaction of the caller. Earlier leveringen of the same organisation, municipality and period, and those that
+ * conflict with it, become earlier versions.
  * @throws {ReplacementRefused} when it must be forced and is not
  */
 export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promise<readonly Replacement[]> {
@@ -109,47 +98,50 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   return replacements;
 }
 
-/** The replacements of an import, before records are compared. */
+/** A replacement before its records are compared, with the new leveringen. */
 interface Replaced extends Omit<Replacement, 'records' | 'zaken'> {
   readonly by: readonly number[];
 }
 
-/** Compares an import with the current leveringen, by organisation and municipality: what it replaces and what conflicts. */
+/** What an import replaces and what conflicts with it, by organisation and municipality. */
 function findReplaced(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replaced[] {
   const { periodeStart, periodeEinde } = delivery;
-  const groups = Map.groupBy(delivery.leveringen, ({ organisatie: { sleutel, gemeenteSleutel } }) =>
-    JSON.stringify([sleutel, gemeenteSleutel ?? null]),
+  const keyOf = (...deliverer: readonly [sleutel: string, gemeente: string | null]) => JSON.stringify(deliverer);
+  const news = Map.groupBy(delivery.leveringen, ({ organisatie: { sleutel, gemeenteSleutel = null } }) =>
+    keyOf(sleutel, gemeenteSleutel),
   );
-  const groupOf = ({ organisatieSleutel, gemeente, ...each }: EarlierLevering): string | undefined => {
-    const key = JSON.stringify([organisatieSleutel, gemeente]);
-    const isOfPeriod = each.periodeStart === periodeStart && each.periodeEinde === periodeEinde;
-    return isOfPeriod && groups.has(key) ? key : undefined;
-  };
+  const olds = Map.groupBy(earlier, ({ organisatieSleutel, gemeente, ...old }) => {
+    const key = keyOf(organisatieSleutel, gemeente);
+    const isOfPeriod = old.periodeStart === periodeStart && old.periodeEinde === periodeEinde;
+    return isOfPeriod && news.has(key) ? key : undefined;
+  });
   // Leveringen that the import replaces anyway conflict with nothing, and neither do its own leveringen with each other. Nor does a levering without
   // records, whose municipality is unknown: an organisation may have none there.
-  const others = earlier.filter((each) => hasRecords(each) && groupOf(each) === undefined);
-  return [...groups].flatMap(([key, leveringen]) => {
+  const others = (olds.get(undefined) ?? []).filter(hasRecords);
+  return [...news].flatMap(([key, leveringen]) => {
     const [first] = leveringen;
     if (first === undefined) return [];
-    const { sleutel, naam = null, naamSleutel = null, kvkNummer = null, gemeenteSleutel = null } = first.organisatie;
-    const me = { organisatieSleutel: sleutel, naamSleutel, kvkNummer, gemeente: gemeenteSleutel };
+    const {
+      sleutel,
+      naam = null,
+      naamSleutel = null,
+      kvkNummer = null,
+      gemeenteSleutel: gemeente = null,
+    } = first.organisatie;
+    const me = { organisatieSleutel: sleutel, naamSleutel, kvkNummer, gemeente };
     const conflicts = leveringen.some(hasRecords) ? others.filter((each) => conflictBetween(me, each)) : [];
     const found = new Set(conflicts.map((each) => conflictBetween(me, each)));
-    const replaced = [...earlier.filter((each) => groupOf(each) === key), ...conflicts];
+    const replaced = [...(olds.get(key) ?? []), ...conflicts];
     if (replaced.length === 0) return [];
     const renamed = replaced.find((each) => each.naamSleutel !== naamSleutel);
     return {
       organisatie: naam ?? sleutel,
-      kvkNummer,
-      gemeente: gemeenteSleutel,
-      periodeStart,
-      periodeEinde,
+      ...{ kvkNummer, gemeente, periodeStart, periodeEinde, conflicts },
       nameBefore: renamed?.naam ?? null,
       reasons: [
         ...(renamed === undefined ? [] : (['other-name'] as const)),
         ...(['municipality', 'kvk-number'] as const).filter((reason) => found.has(reason)),
       ],
-      conflicts,
       replaces: replaced.map(({ id }) => id),
       by: leveringen.map(({ nummer }) => nummer),
     };
@@ -206,14 +198,12 @@ async function compareRecords(db: Db, invoerId: number, found: readonly Replaced
   );
   const changeOf = (at: number, wanted: string): Change =>
     rows.find(({ group, kind }) => group === at && kind === wanted)?.change ?? NOTHING;
-  return found.map(({ by: _by, ...replaced }, at) => {
+  return found.map(({ by: _by, reasons, ...replaced }, at) => {
     const [records, zaken] = [changeOf(at, 'records'), changeOf(at, 'zaken')];
-    const reasons: ReplaceReason[] = [
-      ...(records.go * 10 > records.before ? (['fewer-records'] as const) : []),
-      ...(zaken.go * 10 > zaken.before ? (['fewer-cases'] as const) : []),
-      ...replaced.reasons,
-    ];
-    return { ...replaced, records, zaken, reasons };
+    const losses: ReplaceReason[] = [];
+    if (records.go * 10 > records.before) losses.push('fewer-records');
+    if (zaken.go * 10 > zaken.before) losses.push('fewer-cases');
+    return { ...replaced, records, zaken, reasons: [...losses, ...reasons] };
   });
 }
 
