@@ -31,13 +31,16 @@ interface OwnSignerOptions {
  * Loads the own key, and loads it again on `SIGHUP` or when its files change. An unusable new key is reported, and the old one stays in use.
  * @throws {OwnKeyError} when the first key cannot be used
  */
-export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
-  const { config, clock, log, keyLoaded } = options;
+export function createOwnSigner({ config, clock, log, keyLoaded }: OwnSignerOptions): OwnSigner {
   const { gegevens } = config;
   let refused: string | undefined;
+  const warnOfExpiry = (key: OwnKey): void => {
+    const days = daysToExpiry(key, clock.now());
+    if (days <= WARNING_DAYS) log.warn({ days, notAfter: key.notAfter }, 'the signing certificate expires soon');
+  };
   const use = (key: OwnKey): OwnSigner['current'] => {
     keyLoaded(key);
-    warnOfExpiry(key, options);
+    warnOfExpiry(key);
     // Without a signing time a signature is not a JAdES baseline B, and `sigT` is outdated.
     return { key, signer: createSigner({ ...key, now: clock.now.bind(clock), time: 'iat' }) };
   };
@@ -47,7 +50,11 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
     try {
       const next = loadOwnKey(gegevens, clock.now());
       refused = undefined;
-      if (thumbprints(next) === thumbprints(own.current.key)) return;
+      // The whole chain, because a completed or renewed chain may begin with the same certificate.
+      const [before, after] = [own.current.key, next].map(({ chain }) =>
+        chain.map(({ thumbprint }) => thumbprint).join(),
+      );
+      if (before === after) return;
       own.current = use(next);
       log.info({ subject: next.subject, notAfter: next.notAfter }, 'a new signing key is in use');
     } catch (error) {
@@ -57,7 +64,7 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
   };
   const files = [gegevens.signingKey, gegevens.signingChain].filter((file) => file !== undefined);
   const watcher = watchFiles(files, reload, log);
-  const expiryCheck = setInterval(() => warnOfExpiry(own.current.key, options), EXPIRY_CHECK_MS).unref();
+  const expiryCheck = setInterval(() => warnOfExpiry(own.current.key), EXPIRY_CHECK_MS).unref();
   return Object.assign(own, {
     check: {
       name: 'signing-key',
@@ -77,16 +84,6 @@ export function createOwnSigner(options: OwnSignerOptions): OwnSigner {
       watcher.close();
     },
   });
-}
-
-function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions): void {
-  const days = daysToExpiry(own, clock.now());
-  if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
-}
-
-/** Covers the whole chain, because a completed or renewed chain may begin with the same certificate. */
-function thumbprints({ chain }: OwnKey): string {
-  return chain.map(({ thumbprint }) => thumbprint).join(' ');
 }
 
 /**

@@ -25,13 +25,9 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
   const secret = createSecretKey(key);
   const keyOf = (identity: unknown): Buffer =>
     createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES);
-  const identityOf = (value: unknown): unknown => {
-    if (recordId !== undefined) return valueAt(value, recordId);
-    return personen === undefined ? undefined : personsOf(value, personen);
-  };
   return {
     traits(value: unknown): RecordTraits {
-      const identity = identityOf(value);
+      const identity = recordId === undefined ? personen && personsOf(value, personen) : valueAt(value, recordId);
       return {
         begin: begin && dayNumber(valueAt(value, begin)),
         einde: einde && dayNumber(valueAt(value, einde)),
@@ -40,8 +36,9 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
     },
     /** The keys of the records that a case names, each once. */
     signals(zaak: unknown): Buffer[] {
-      const list = zaken === undefined || recordId === undefined ? undefined : valueAt(zaak, zaken.signalen);
-      const ids = Array.isArray(list) ? list.map((signal) => valueAt(signal, zaken?.signaalId ?? [])) : [];
+      if (zaken === undefined || recordId === undefined) return [];
+      const list = valueAt(zaak, zaken.signalen);
+      const ids = Array.isArray(list) ? list.map((signal) => valueAt(signal, zaken.signaalId)) : [];
       return [...new Set(ids.filter((id) => typeof id === 'string'))].map(keyOf);
     },
   };
@@ -51,13 +48,8 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
 function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): string[] | undefined {
   const list = valueAt(record, lijst);
   const persons = Array.isArray(list) ? list.filter(isRecord) : [];
-  const identities: string[] = [];
-  for (const person of persons) {
-    const identity = personIdentity(person, kenmerken);
-    if (identity === undefined) return undefined;
-    identities.push(identity);
-  }
-  return identities.length === 0 ? undefined : identities.toSorted();
+  const identities = persons.map((person) => personIdentity(person, kenmerken)).filter((each) => each !== undefined);
+  return identities.length === 0 || identities.length < persons.length ? undefined : identities.toSorted();
 }
 
 /** The identification of a person: the first group of values that are all known. It is personal data, to be hashed under a key. */

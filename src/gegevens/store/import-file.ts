@@ -49,10 +49,10 @@ export interface Imported {
 
 /** The file has faults, and nothing of it was stored. */
 export class FaultyFile extends Error {
+  override readonly name = 'FaultyFile';
   readonly faults: readonly ImportFault[];
   constructor(path: string, faults: readonly ImportFault[]) {
     super(`${path} has faults`);
-    this.name = 'FaultyFile';
     // The envelope is checked last, but its faults belong at their lines.
     this.faults = faults.toSorted((a, b) => a.line - b.line);
   }
@@ -67,7 +67,8 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
  * @throws {FaultyFile} with up to 100 faults; errors of the judge; {ReplacementRefused} when `replace` is needed
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
-  const { path, model, signal, replace: force = false } = options;
+  const { path, signal, replace: force = false } = options;
+  const { variant, mapping } = options.model;
   const { size } = await stat(path);
   return await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
@@ -75,20 +76,13 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
     const { rows } = await client.query<{ id: number }>(
       `insert into gegevens.imports (variant, model_version, file_name, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
        returning id`,
-      [model.variant, model.mapping.versie, basename(path), size],
+      [variant, mapping.versie, basename(path), size],
     );
     const invoerId = rows[0]?.id ?? 0;
     const delivery = await copyRecords(client, db, invoerId, options);
     signal.throwIfAborted();
     const forced = options.judge?.approve() ?? [];
-    const { variant } = model;
-    const replacements = await replaceDeliveries(db, {
-      variant,
-      model: model.mapping.versie,
-      invoerId,
-      delivery,
-      force,
-    });
+    const replacements = await replaceDeliveries(db, { variant, model: mapping.versie, invoerId, delivery, force });
     if (forced.length > 0) await writeForcedImport(db, invoerId, forced);
     return { invoerId, delivery, replacements, bytes: size };
   });
@@ -137,16 +131,11 @@ async function copyRecords(
 async function readRecognitionKey(db: Db): Promise<Buffer> {
   const { rows } = await db.query<{ key: Buffer }>('select key from gegevens.recognition_key');
   const [row] = rows;
-  if (row === undefined)
-    throw new Error('gegevens.recognition_key is empty: the database is not as the migrations made it');
-  return row.key;
+  if (row !== undefined) return row.key;
+  throw new Error('gegevens.recognition_key is empty: the database is not as the migrations made it');
 }
 
-/**
- * Finds the built-in model of a file, the newest if several fit.
- * @param except a version that the file is known not to fit
- * @returns its version; `undefined` when none fits
- */
+/** The version of the newest built-in model that a file fits. @param except a version that it is known not to fit */
 export async function recogniseModel(
   path: string,
   { variant, except }: { readonly variant: Variant; readonly except?: string },
@@ -161,15 +150,17 @@ export async function recogniseModel(
   return undefined;
 }
 
-interface ReadOptions extends DeliveryReaderOptions {
-  readonly signal: AbortSignal;
-  readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
-}
-
 /** Reads a file, or the bytes of one. @returns its contents; `undefined` when it has faults @throws the signal's reason; errors of the file system */
 export async function readDelivery(
   from: string | DeliveryBytes,
-  { signal, progress, ...options }: ReadOptions,
+  {
+    signal,
+    progress,
+    ...options
+  }: DeliveryReaderOptions & {
+    readonly signal: AbortSignal;
+    readonly progress?: ((bytesRead: number, records: number) => Promise<void> | void) | undefined;
+  },
 ): Promise<ReadDelivery | undefined> {
   const reader = new DeliveryReader(options);
   let bytesRead = 0;

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
@@ -22,15 +23,15 @@ interface ListedLevering
   readonly reden: 'vervangen' | 'verwijderd' | null;
 }
 
-interface ListOptions {
-  /** Earlier versions too. */
-  readonly all?: boolean | undefined;
-  readonly id?: number | undefined;
-  readonly gemeente?: string | undefined;
-}
-
-/** The leveringen, newest period first. */
-export async function listLeveringen(db: Db, { all = false, id, gemeente }: ListOptions): Promise<ListedLevering[]> {
+/** The leveringen, newest period first. @param filter `all`: earlier versions too */
+export async function listLeveringen(
+  db: Db,
+  {
+    all = false,
+    id,
+    gemeente,
+  }: { readonly all?: boolean; readonly id?: number; readonly gemeente?: string | undefined },
+): Promise<ListedLevering[]> {
   const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
     `select l.id, l.variant, coalesce(l.name, l.organisation_key) as organisatie, l.kvk_nummer as "kvkNummer",
        l.gemeentecode, l.municipality_key as gemeente, l.period_start as "periodeStart", l.period_end as "periodeEinde",
@@ -51,8 +52,7 @@ export async function readHead(db: Db, id: number): Promise<unknown> {
     'select envelope from gegevens.leveringen where id = $1::bigint',
     [id],
   );
-  const head: unknown = JSON.parse(rows[0]?.envelope ?? 'null');
-  return head;
+  return JSON.parse(rows[0]?.envelope ?? 'null');
 }
 
 interface PruneOptions {
@@ -87,39 +87,35 @@ export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promis
   );
   for (const version of rows) {
     signal.throwIfAborted();
-    if (!dryRun) await pruneLevering(pool, version);
+    if (!dryRun) await transaction(pool, (client) => pruneLevering(client, version));
     progress(version);
   }
   if (!dryRun) await pool.query('delete from gegevens.pinned_states where expires_at <= $1::timestamptz', [now]);
   return rows;
 }
 
-/** Deletes one earlier version with its records, in one transaction. */
-async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLevering): Promise<void> {
-  await transaction(pool, async (client) => {
-    // Deleting a quarter of a large city takes longer than the time limit of statements.
-    const db = await allowLongStatements(client, 0);
-    const deleted = await db.query(
-      'delete from gegevens.leveringen where id = $1::bigint and withdrawn_at is not null',
-      [id],
-    );
-    if (deleted.rowCount === 0) return;
-    const key = [invoerId, nummer];
-    for (const table of ['records', 'record_periods', 'case_records', 'case_signals']) {
-      await db.query(`delete from gegevens.${table} where import_id = $1::bigint and levering = $2::int`, key);
-    }
-    await db.query(
-      `delete from gegevens.imports i where i.id = $1::bigint
-         and not exists (select from gegevens.leveringen l where l.import_id = i.id)`,
-      [invoerId],
-    );
-    // The name of a file may name a person.
-    await db.query(
-      `update gegevens.forced_imports f set file_name = null
-       where f.import_id = $1::bigint and not exists (select from gegevens.imports i where i.id = f.import_id)`,
-      [invoerId],
-    );
-  });
+async function pruneLevering(client: pg.PoolClient, { id, invoerId, nummer }: PrunedLevering): Promise<void> {
+  // Deleting a quarter of a large city takes longer than the time limit of statements.
+  const db = await allowLongStatements(client, 0);
+  const deleted = await db.query('delete from gegevens.leveringen where id = $1::bigint and withdrawn_at is not null', [
+    id,
+  ]);
+  if (deleted.rowCount === 0) return;
+  for (const table of ['records', 'record_periods', 'case_records', 'case_signals']) {
+    const text = `delete from gegevens.${table} where import_id = $1::bigint and levering = $2::int`;
+    await db.query(text, [invoerId, nummer]);
+  }
+  await db.query(
+    `delete from gegevens.imports i where i.id = $1::bigint
+       and not exists (select from gegevens.leveringen l where l.import_id = i.id)`,
+    [invoerId],
+  );
+  // The name of a file may name a person.
+  await db.query(
+    `update gegevens.forced_imports f set file_name = null
+     where f.import_id = $1::bigint and not exists (select from gegevens.imports i where i.id = f.import_id)`,
+    [invoerId],
+  );
 }
 
 /**

@@ -70,11 +70,7 @@ interface MappingFile {
   readonly levering: object;
 }
 
-/**
- * Reads a mapping file.
- * @param schema `mapping.schema.json`
- * @throws {TypeError} naming every fault
- */
+/** Reads a mapping file. @param schema `mapping.schema.json` @throws {TypeError} naming every fault */
 export function readMapping(file: unknown, schema: object): Mapping {
   const ajv = new Ajv2020({ allErrors: true, validateSchema: false });
   addStandardFormats(ajv);

@@ -10,7 +10,6 @@ import {
   pointerSteps,
   toPointer,
   useLinearUniqueItems,
-  valueAt,
   withValueAt,
 } from '../json/json-value.ts';
 import { readTextFileSync } from '../text-file.ts';
@@ -84,20 +83,15 @@ export function builtInVersions(variant: Variant): string[] {
 /** @throws {Error} when the schema is invalid, or does not describe the paths of the mapping */
 function compileModel(schema: JsonObject, mapping: Mapping): Model {
   const { envelop, levering } = mapping;
-  const { zaken } = levering;
-  const oneLevering = [...envelop.leveringen, '*'];
-  const recordList = schemaPath(schema, [...oneLevering, ...levering.records]);
-  const zaakList = zaken === undefined ? undefined : schemaPath(schema, [...oneLevering, ...zaken.lijst]);
-  const leveringList = schemaPath(schema, envelop.leveringen);
-  const recordPath = schemaPath(schema, [...oneLevering, ...levering.records, '*']);
-  const zaakPath = zaken === undefined ? undefined : schemaPath(schema, [...oneLevering, ...zaken.lijst, '*']);
+  const leveringPath = schemaPath(schema, [...envelop.leveringen, '*']);
+  const itemCheck = (list: DataPath): PartCheck => check(schema, schemaPath(schema, ['*'], list));
+  const leveringen = schemaPath(schema, envelop.leveringen);
+  const records = schemaPath(schema, levering.records, leveringPath);
+  const zaken = levering.zaken && schemaPath(schema, levering.zaken.lijst, leveringPath);
   // Envelope and levering are checked with empty lists: their items are checked one by one.
-  const withoutLists = [recordList, ...(zaakList === undefined ? [] : [zaakList])].reduce(
-    (reduced, path) => withValueAt(reduced, path, EMPTY_LIST),
-    schema,
-  );
-  const parent = envelop.leveringen.slice(0, -1);
-  const required = schemaAt(schema, [...schemaPath(schema, parent), 'required']);
+  const withoutRecords = withValueAt(schema, records, EMPTY_LIST);
+  const withoutLists = zaken === undefined ? withoutRecords : withValueAt(withoutRecords, zaken, EMPTY_LIST);
+  const required = schemaAt(schema, [...schemaPath(schema, envelop.leveringen.slice(0, -1)), 'required']);
   let whole: PartCheck | undefined;
   return {
     variant: mapping.variant,
@@ -108,14 +102,14 @@ function compileModel(schema: JsonObject, mapping: Mapping): Model {
       whole ??= check(schema, []);
       return whole;
     },
-    envelop: check(withValueAt(withoutLists, leveringList, EMPTY_LIST), []),
-    levering: check(withoutLists, schemaPath(schema, oneLevering)),
-    record: check(schema, recordPath),
-    zaak: zaakPath === undefined ? undefined : check(schema, zaakPath),
+    envelop: check(withValueAt(withoutLists, leveringen, EMPTY_LIST), []),
+    levering: check(withoutLists, leveringPath),
+    record: itemCheck(records),
+    zaak: zaken && itemCheck(zaken),
     bounds: {
-      leveringen: bounds(schemaAt(schema, leveringList)),
-      records: bounds(schemaAt(schema, recordList)),
-      zaken: bounds(zaakList === undefined ? undefined : schemaAt(schema, zaakList)),
+      leveringen: bounds(schemaAt(schema, leveringen)),
+      records: bounds(schemaAt(schema, records)),
+      zaken: bounds(zaken && schemaAt(schema, zaken)),
     },
     leveringenRequired: Array.isArray(required) && required.includes(envelop.leveringen.at(-1)),
   };
@@ -133,30 +127,22 @@ function check(schema: JsonObject, path: readonly string[]): PartCheck {
   };
 }
 
-function compile(schema: JsonObject, path: readonly string[], allErrors: boolean): ValidateFunction {
-  const { $schema: dialect, ...rest } = schema;
-  const options = { strict: false, allErrors, validateSchema: false };
-  const named = typeof dialect === 'string' ? dialect : '';
-  const ajv = /2020-12/.test(named)
-    ? new Ajv2020(options)
-    : /2019-09/.test(named)
-      ? new Ajv2019(options)
-      : new Ajv(options);
+function compile({ $schema: dialect, ...schema }: JsonObject, path: readonly string[], allErrors: boolean) {
+  const named = String(dialect);
+  const Validator = named.includes('2020-12') ? Ajv2020 : named.includes('2019-09') ? Ajv2019 : Ajv;
+  const ajv = new Validator({ strict: false, allErrors, validateSchema: false });
   addStandardFormats(ajv);
   useLinearUniqueItems(ajv);
-  ajv.addSchema({ ...rest, $id: 'model:' });
+  ajv.addSchema({ ...schema, $id: 'model:' });
   return ajv.compile({ $ref: `model:#${encodeURI(toPointer(path))}` });
 }
 
 function bounds(list: unknown): ListBounds {
-  const read = (name: string): number | undefined => {
-    const value = valueAt(list, [name]);
-    return typeof value === 'number' ? value : undefined;
-  };
+  const { minItems, maxItems, uniqueItems } = isRecord(list) ? list : {};
   return {
-    minItems: read('minItems') ?? 0,
-    maxItems: read('maxItems') ?? Number.POSITIVE_INFINITY,
-    uniqueItems: valueAt(list, ['uniqueItems']) === true,
+    minItems: typeof minItems === 'number' ? minItems : 0,
+    maxItems: typeof maxItems === 'number' ? maxItems : Number.POSITIVE_INFINITY,
+    uniqueItems: uniqueItems === true,
   };
 }
 
@@ -165,7 +151,7 @@ function readJson(path: string): JsonObject {
   try {
     value = JSON.parse(readTextFileSync(path));
   } catch (cause) {
-    throw new Error(`the model file ${path} cannot be read: ${cause instanceof Error ? cause.message : 'unknown'}`, {
+    throw new Error(`the model file ${path} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     });
   }
@@ -176,11 +162,12 @@ function readJson(path: string): JsonObject {
 type DataPath = readonly string[];
 
 /**
- * The path in a schema of the part that describes a path in the data. References within the schema are followed.
+ * The path in a schema of the part that describes a path in the data, following references within the schema.
+ * @param from where in the schema the data begins
  * @throws {TypeError} when the schema does not describe it by plain `properties` and `items`
  */
-function schemaPath(schema: JsonObject, dataPath: DataPath): string[] {
-  let path: string[] = follow(schema, []);
+function schemaPath(schema: JsonObject, dataPath: DataPath, from: DataPath = []): DataPath {
+  let path = follow(schema, from);
   for (const step of dataPath) {
     path = follow(schema, step === '*' ? [...path, 'items'] : [...path, 'properties', step]);
   }
@@ -196,7 +183,7 @@ function schemaAt(schema: JsonObject, path: readonly string[]): unknown {
   return found;
 }
 
-function follow(schema: JsonObject, path: string[]): string[] {
+function follow(schema: JsonObject, path: DataPath): DataPath {
   const part = schemaAt(schema, path);
   if (!isRecord(part)) throw new TypeError(`the model has no ${toPointer(path)}`);
   const reference = part.$ref;
