@@ -21,10 +21,7 @@ import { variantSettings } from './variant-settings.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/**
- * Area A: the exchange of data, a mount per variant.
- * @throws {Error} when models, trust anchors or the own key are unusable; the message is for operators
- */
+/** Area A: the exchange of data, a mount per variant. @throws {Error} for operators: models, trust anchors or the own key are unusable */
 export const gegevens = fp(serveGegevens, {
   name: 'gegevens',
   dependencies: ['database', 'proof-writers', 'operations', 'metrics', 'routes', 'tokens', 'processing-log'],
@@ -126,11 +123,7 @@ const CODES: Readonly<Record<string, FscCode>> = {
   unavailable: 'ERROR_CODE_SERVICE_UNREACHABLE',
 };
 
-/**
- * The errors of area A: those of the FSC standard in its shape, with their code in a header too; the others as plain problem
- * documents.
- * @see FSC Core 1.1, "Error handling"
- */
+/** Errors of the FSC standard in its shape, with their code in a header too; others as plain problems. @see FSC Core 1.1, "Error handling" */
 const fscStyle: ProblemStyle = {
   translate: (problem) => {
     const fsc = problem.fsc ?? CODES[problem.kind.slug];

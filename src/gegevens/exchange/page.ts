@@ -55,7 +55,6 @@ interface PageRequest {
   readonly pageSize: number | undefined;
   /** The requester whose pages belong together. */
   readonly afnemer: string;
-  /** The client that the memory is counted for. */
   readonly client: string;
 }
 
@@ -77,7 +76,6 @@ interface PageFinderOptions {
   readonly clock: Clock;
   readonly model: Model;
   readonly cache: LRUCache<string, PageBytes>;
-  /** The memory for large answers that are being made or sent. */
   readonly memory: Semaphore;
   readonly leverancierscode: string;
   readonly maximum: number;
@@ -88,7 +86,6 @@ interface PageFinderOptions {
 type AnswerSettings = Pick<Config['gegevens'], 'answersMb' | 'answersWaitMs' | 'cacheMb' | 'pagePinMinutes'>;
 
 const MEGABYTE = 1024 * 1024;
-/** Largest share of one client in the memory for large answers. */
 const CLIENT_SHARE = 1 / 2;
 /** Smaller answers are not counted: thousands of them take less memory than the connections that request them. */
 export const SMALL_BYTES = 256 * 1024;
@@ -231,7 +228,6 @@ function partialIds({ chosen }: SelectOptions): number[] {
 
 // The bytes of a page.
 
-/** The text of an answer, with the lists of records in it. */
 function answerParts(
   { model, leverancierscode }: Pick<PageFinderOptions, 'model' | 'leverancierscode'>,
   { plan: { slices, paginering }, selection: { period }, deliveredAt }: PlannedPage,

@@ -28,7 +28,6 @@ export function createBirthDates({ controle }: Mapping): BirthDates | undefined 
   };
 }
 
-/** @param texts by pointer, replacing those of the JSON */
 function withTexts(json: string, texts: ReadonlyMap<string, string>): string {
   let changed = json;
   const places = [...locateValues(json, [...texts.keys()])];

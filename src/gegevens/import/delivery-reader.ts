@@ -60,7 +60,6 @@ export interface DeliveryReaderOptions {
   readonly consumers?: readonly DeliveryConsumer[];
 }
 
-/** The levering whose items are being read. */
 class OpenLevering {
   readonly seen = new Set<string>();
   readonly counts: Record<ItemList, number> = { records: 0, zaken: 0 };
@@ -107,11 +106,7 @@ export class DeliveryReader {
     this.#cut(() => this.#cutter.feed(chunk));
   }
 
-  /**
-   * Ends the file.
-   * @returns its contents, or `undefined` when it has faults
-   * @throws {ImportStopped} when it ended too early
-   */
+  /** @returns the contents of the file, or `undefined` when it has faults @throws {ImportStopped} when it ended too early */
   finish(): ReadDelivery | undefined {
     const skeleton = this.#cut(() => this.#cutter.finish());
     const envelop = this.#part(skeleton, '', this.#model.envelop);

@@ -34,7 +34,6 @@ export function createTraitsReader({ levering: { record, recordId, zaken } }: Ma
         sleutel: identity === undefined ? undefined : keyOf(identity),
       };
     },
-    /** The keys of the records that a case names, each once. */
     signals(zaak: unknown): Buffer[] {
       if (zaken === undefined || recordId === undefined) return [];
       const list = valueAt(zaak, zaken.signalen);

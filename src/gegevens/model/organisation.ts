@@ -1,4 +1,3 @@
-/** The organisation that a levering is of, found when it is imported or checked. */
 import { createHash } from 'node:crypto';
 import type { Mapping } from '../../lib/exchange-model/mapping.ts';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
@@ -18,8 +17,7 @@ export interface Organisation {
 
 /**
  * The deliverer of a levering: the organisation by its number in the trade register, its name or else its municipality; the municipality from the
- * levering, else the organisation, else its records when they name only one.
- * @param recordGemeenten keys of the municipalities that its records name
+ * levering, else the organisation, else its records when they name only one. @param recordGemeenten keys of those that they name
  */
 export function organisationOf(
   levering: unknown,

@@ -32,15 +32,13 @@ export function filterOf({ variant, versie, organisatieLeden }: Mapping, request
   };
 }
 
-/** Equal for requests with the same filter, whatever the page. */
 export function filterKey({ model, periodeStart, periodeEinde, organisatie }: Filter): string {
   return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null, model]);
 }
 
 /**
  * The period of the answer: the requested dates. A missing date is taken from the most recent reporting period, or from the other date if the start
- * would otherwise be after the end.
- * @param recent of the requested organisations; absent when nothing is delivered
+ * would otherwise be after the end. @param recent absent when nothing is delivered
  */
 export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period | undefined, moment: Date): Period {
   const today = moment.toISOString().slice(0, 10);
@@ -86,7 +84,6 @@ export interface Period {
   readonly end: string;
 }
 
-/** A levering as a part of an answer. */
 export interface ChosenLevering {
   readonly levering: Levering;
   /**
@@ -96,10 +93,8 @@ export interface ChosenLevering {
   readonly group: number | undefined;
 }
 
-/** An organisation and the municipality that it delivers for. */
 export type Deliverer = Pick<Levering, 'organisatieSleutel' | 'naam' | 'gemeenteSleutel'>;
 
-/** Requested days that no delivery of a deliverer covers. */
 export interface Uncovered {
   readonly organisatie: string;
   readonly gemeente?: string;
@@ -185,25 +180,19 @@ export interface Slice extends ChosenLevering {
   readonly to: number;
 }
 
-/** A list in an answer, filled with stored texts. */
 export interface TextsPart {
   readonly slice: Slice;
   readonly list: ItemList;
 }
 
-/** An answer in parts: text, and lists of stored texts. */
 export type AnswerPart = string | TextsPart;
 
 export interface IndexedPart {
   readonly part: TextsPart;
-  /** Among the parts of the answer. */
   readonly index: number;
 }
 
-/**
- * Neighbouring lists of selected records are read together, because which records of one are delivered depends on the others. Whole lists are read
- * alone.
- */
+/** Neighbouring lists of selected records are read together, because which records of one are delivered depends on the others. */
 export function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
   const groups: IndexedPart[][] = [];
   for (const [index, part] of parts.entries()) {
@@ -230,7 +219,6 @@ export interface PagePlan {
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;
   readonly records: number;
-  /** The requested page does not exist, so the first is sent instead. */
   readonly isPastEnd: boolean;
 }
 
@@ -240,10 +228,7 @@ export interface PageQuery {
   readonly maximum: number;
 }
 
-/**
- * Divides leveringen, in order, into pages of records. A page past the end is the first.
- * @param counts of delivered records by levering, for those that are delivered in part
- */
+/** Divides leveringen, in order, into pages; one past the end is the first. @param counts of delivered records, of leveringen delivered in part */
 export function planPage(
   chosen: readonly ChosenLevering[],
   counts: ReadonlyMap<number, number>,
@@ -268,7 +253,6 @@ export function planPage(
   };
 }
 
-/** Leveringen without their records, for an answer that has none. */
 export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   return leveringen.map((levering) => ({
     levering: { ...levering, records: 0, zaken: 0, bytes: 0 },

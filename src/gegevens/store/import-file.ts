@@ -22,7 +22,6 @@ export type DeliveryBytes = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 export interface ImportOptions {
   readonly path: string;
-  /** Default: those of the file at `path`. */
   readonly bytes?: DeliveryBytes | undefined;
   readonly model: Model;
   /** Cancels the import: nothing of the file is stored then. */
@@ -62,8 +61,7 @@ const PIECE_BYTES = 1024 * 1024;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Imports one file of the exchange model, in one transaction: all of it becomes current at once, or nothing is stored, even when the process is
- * killed.
+ * Imports one file of the exchange model in one transaction: all of it becomes current, or nothing is stored.
  * @throws {FaultyFile} with up to 100 faults; errors of the judge; {ReplacementRefused} when `replace` is needed
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
@@ -143,7 +141,6 @@ export async function recogniseModel(
 ): Promise<string | undefined> {
   for (const version of builtInVersions(variant).toReversed()) {
     if (version === except) continue;
-    // One fault is enough to reject it.
     const options = { model: loadModel(variant, version), faults: new Faults(1), signal };
     if ((await readDelivery(path, options)) !== undefined) return version;
   }

@@ -20,7 +20,6 @@ class TableRows {
   readonly statement: string;
   #full: string[] = [];
   #block = '';
-  /** In full blocks. */
   characters = 0;
 
   constructor(table: string, columns: string) {
@@ -83,7 +82,6 @@ export class ImportRows {
     this.#traits.add(this.#invoerId, levering, nummer, julianDay(begin), julianDay(einde), sleutel);
   }
 
-  /** A case names a signal of its levering. */
   named(levering: number, zaak: number, sleutel: Buffer): void {
     this.#named.add(levering, zaak, sleutel);
   }
@@ -99,7 +97,6 @@ export class ImportRows {
     this.#writing.catch(() => undefined);
   }
 
-  /** Await it before any row is added. */
   async begin(): Promise<void> {
     await this.#client.query(
       `create temporary table ${NAMED_SIGNALS} (levering integer, zaak integer, identity_hash bytea) on commit drop`,

@@ -70,7 +70,6 @@ interface PrunedLevering extends Pick<Levering, 'id' | 'invoerId' | 'nummer' | '
 
 /**
  * Deletes earlier versions that no requester can be paging through any more, and expired paging states.
- * @returns the deleted versions, or with a dry run those that would be
  * @throws {Error} before anything else, when the clock of this process is ahead of the database's; the signal's reason
  */
 export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promise<PrunedLevering[]> {
@@ -118,11 +117,7 @@ async function pruneLevering(client: pg.PoolClient, { id, invoerId, nummer }: Pr
   );
 }
 
-/**
- * Stops the delivery of leveringen, earlier versions too, at once: also for requesters that are paging through them. Their records stay
- * until they are pruned.
- * @returns the ones that were not removed before
- */
+/** Stops the delivery at once, also to requesters that are paging; records stay until they are pruned. @returns those not removed before */
 export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     `with removed as (

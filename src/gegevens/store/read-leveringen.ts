@@ -18,7 +18,6 @@ import type {
 const ORDER = `l.name_key collate "C" nulls last, l.organisation_key collate "C", l.period_start, l.period_end,
   l.import_id, l.number`;
 
-/** The current leveringen of the requested organisations, in the configured model. */
 const MATCHES_FILTER = `variant = $1::text and model_version = $2::text and withdrawn_at is null
   and ($3::text is null or name_key = $3::text or kvk_nummer = $4::text or municipality_key = $5::text)`;
 
@@ -76,7 +75,6 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
   return rows;
 }
 
-/** Identifies the pages that belong together: one requester, one filter. */
 interface PagingKey {
   readonly variant: Variant;
   readonly afnemer: string;
@@ -138,7 +136,6 @@ export async function findPagingState(
   return { leveringen: rows, period: { start: first.start, end: first.end } };
 }
 
-/** A levering, for the alias `l`. */
 export const LEVERING = `l.id, l.import_id as "invoerId", l.number as nummer, l.organisation_key as "organisatieSleutel", l.name as naam,
   l.municipality_key as "gemeenteSleutel", l.period_start as "periodeStart", l.period_end as "periodeEinde",
   l.submitted_at as "aangeleverdOp", l.envelope as head, l.records, l.zaken, l.bytes`;
@@ -211,10 +208,7 @@ const DELIVERED = `chosen as (
         and (not $8::boolean or (coalesce(n.start_date <= o.end_date, true) and coalesce(o.start_date <= n.end_date, true))))
   )`;
 
-/**
- * Counts the delivered records of each levering that is delivered in part, by its number.
- * @throws the signal's reason when it fires; the statement is cancelled then
- */
+/** By number: the delivered records of each levering that is delivered in part. @throws the signal's reason, with the statement cancelled */
 export async function countSelected(
   pool: Pool,
   options: SelectOptions,
@@ -235,9 +229,7 @@ export async function countSelected(
 }
 
 /**
- * Streams the delivered texts of neighbouring lists by one statement, list by list.
- *
- * A case is delivered with the first of its signals that is delivered, or with the first record when its levering has none of them. A
+ * Streams the delivered texts of neighbouring lists by one statement, list by list. A case is delivered with the first of its signals that is delivered, or with the first record when its levering has none of them. A
  * case is left out when a newer delivery of the group has a case with one of its signals.
  */
 export async function streamSelected(
@@ -355,13 +347,9 @@ function selectionValues(
   ];
 }
 
-/** Receives the fields of a row when it arrives, as text. */
 type TakeRow = (fields: readonly (string | null)[]) => void;
 
-/**
- * Takes rows one by one as they arrive, so that no list of them is in memory. The statement has no name: a named one would not work
- * behind a transaction pooler, where the next use may reach another server process.
- */
+/** Without a list of rows in memory. The statement has no name: behind a transaction pooler the next use may reach another server process. */
 function streamTexts(client: pg.ClientBase, take: TakeRow, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
     // A callback, not events: for its own time limit the driver sets one itself, and then emits no error.

@@ -28,7 +28,6 @@ interface EarlierLevering
   extends Pick<Levering, 'id' | 'organisatieSleutel' | 'naam' | 'periodeStart' | 'periodeEinde' | 'records' | 'zaken'> {
   readonly naamSleutel: string | null;
   readonly kvkNummer: string | null;
-  /** Key of the municipality; `null`: it names none. */
   readonly gemeente: string | null;
 }
 
@@ -48,7 +47,6 @@ export interface Replacement extends Pick<EarlierLevering, 'kvkNummer' | 'gemeen
   readonly organisatie: string;
   readonly records: Change;
   readonly zaken: Change;
-  /** Its previous name, if that differs. */
   readonly nameBefore: string | null;
   readonly reasons: readonly ReplaceReason[];
   /** The replaced leveringen with another municipality, KvK number or period: the same records would be delivered twice. */

@@ -8,7 +8,6 @@ import { readBody } from './guarded-fetch.ts';
 export interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** Undefined for a client with an assertion. */
   readonly clientSecret: string | undefined;
   /** Makes a signed JWT that proves the client's identity (RFC 7523 section 2.2), instead of the secret. */
   readonly assertion?: (() => Promise<string>) | undefined;
@@ -36,15 +35,10 @@ const TOKEN_TIMEOUT_MS = 5000;
 /** For the whole answer: one that arrives byte by byte would last for hours. */
 const TOKEN_LONGEST_MS = 15_000;
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** Larger than any token; a larger answer is not from an authorization server. */
 const TOKEN_MAX_BYTES = 64 * 1024;
-/** A token is renewed this long before it expires. */
 const RENEWAL_MARGIN_MS = 30_000;
 
-/**
- * Returns a function that gives a token: fetched when needed and reused until shortly before it expires. Simultaneous calls share one fetch.
- * @param dispatcher the connections; absent: undici's own
- */
+/** Returns a function that gives a token: reused until shortly before it expires, and fetched once for simultaneous calls. */
 export function clientCredentialsToken(
   credentials: ClientCredentials,
   dispatcher?: Dispatcher,

@@ -80,7 +80,6 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** @throws {OutboundError} `address` */
 function assertCallable(address: string, host: string, { allowPrivate }: AddressRules): void {
   if (isForbiddenAddress(address)) {
     throw new OutboundError('address', `${host} is link-local or a metadata service, which is never called`);
@@ -90,10 +89,7 @@ function assertCallable(address: string, host: string, { allowPrivate }: Address
   }
 }
 
-/**
- * Checks the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
- * @throws {OutboundError} `address`
- */
+/** Checks the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy. */
 async function assertCallableName(url: URL, rules: AddressRules): Promise<void> {
   const host = hostOf(url);
   const { resolve = systemResolve } = rules;
@@ -182,7 +178,6 @@ export function createGuardedConnections(options: GuardedConnectionsOptions) {
   };
 }
 
-/** The target of a redirect; undefined for any other answer. */
 function redirection({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
   return [301, 302, 303, 307, 308].includes(statusCode) ? headerValue(headers.location) : undefined;
 }
@@ -203,21 +198,16 @@ function redirected(from: URL, location: string, policy: RedirectPolicy, rules: 
 }
 
 export interface GuardedFetchOptions extends AddressRules {
-  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings;
 }
 
-/**
- * Fetches bytes, such as those at an address in a certificate: http and https only, with limits on time and size, and at most two redirects,
- * all on the same host. It has its own connections, which `close` ends.
- */
+/** Fetches the bytes of a 200 answer, such as those at an address in a certificate, with at most two redirects on the same host. */
 export function createGuardedFetch({ proxy, ...rules }: GuardedFetchOptions) {
   const connections = createGuardedConnections({
     ...{ rules, proxy, maxRedirects: MAX_REDIRECTS, connectTimeoutMs: CONNECT_TIMEOUT_MS },
     agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
   return {
-    /** Returns the body of a 200 answer; anything else rejects. */
     async fetch(request: FetchRequest): Promise<Uint8Array> {
       const { url, method, body = null, contentType, timeoutMs, maxBytes } = request;
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);

@@ -29,7 +29,6 @@ interface OutboundOptions {
   /** Largest answer in bytes, after decompression. */
   readonly maxBytes: number;
   readonly connections: number;
-  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings | undefined;
   /** Allows loopback and private addresses; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
@@ -52,11 +51,9 @@ export interface OutboundRequest {
 export type OutboundAnswer = {
   readonly url: string;
   readonly etag: string | undefined;
-  /** How long the answer stays fresh, in milliseconds. */
   readonly freshForMs: number;
 } & ({ readonly changed: true; readonly json: unknown; readonly bytes: number } | { readonly changed: false });
 
-/** A call whose answer is text in a form other than JSON. */
 export interface OutboundTextRequest extends OutboundRequest {
   /** The body, sent with POST. */
   readonly body: string;
@@ -112,7 +109,6 @@ export function createOutboundClient(options: OutboundOptions) {
     return await readBody(body, encoding, maxBytes, counter);
   };
 
-  /** Within the time of a call. */
   const limited = async <T>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const deadline = AbortSignal.timeout(timeoutMs);
     try {
@@ -146,10 +142,7 @@ export function createOutboundClient(options: OutboundOptions) {
         const bytes = await readWanted(answer, JSON_TYPE, problemIn, new JsonCounter({ bytes: maxBytes }));
         return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
       }),
-    /**
-     * Sends text and returns the text of the answer. The `problem` of an error with a status is the start of the body, as text.
-     * @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted
-     */
+    /** The text of the answer to a text. The `problem` of an error with a status is the start of the body, as text. @throws as `getJson` */
     postText: (request: OutboundTextRequest): Promise<string> =>
       limited(request.signal, async (signal) => {
         const headers = { ...OWN_HEADERS, ...request.headers };
@@ -176,7 +169,6 @@ async function readErrorBody(
   }
 }
 
-/** The problem document in the body of an error; undefined when it is not JSON. */
 function problemIn(start: Buffer, type: string): unknown {
   return JSON_TYPE.test(type) ? parseIfJson(start, { bytes: ERROR_BODY_BYTES }) : undefined;
 }
