@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Variant } from '../lib/exchange-model/mapping.ts';
-import { loadModel, type Model } from '../lib/exchange-model/model.ts';
+import { loadModel } from '../lib/exchange-model/model.ts';
 import { createVerifier } from '../lib/jades/verify.ts';
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts';
 import { type FscCode, Problem } from '../lib/problem.ts';
@@ -10,11 +9,11 @@ import { authenticate, createConsumerReader } from '../plugins/auth.ts';
 import { createClientShare } from '../plugins/limits.ts';
 import type { ProblemStyle } from '../plugins/problem-reply.ts';
 import { mount } from '../plugins/requests.ts';
-import { createAnswerMemory, createPageCache, createPageFinder } from './exchange/page.ts';
+import { createPageFinders } from './exchange/page.ts';
 import { createMetrics } from './metrics.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
-import { type ExchangeOptions, postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
+import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { deliveriesSection } from './store/journal.ts';
 import { variantContract } from './variant-contract.ts';
 import { variantSettings } from './variant-settings.ts';
@@ -50,64 +49,34 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     log,
     keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
-  const memory = createAnswerMemory(settings, metrics);
-  const cache = createPageCache(settings);
-
+  const pages = createPageFinders(app, metrics);
   const consumerOf = createConsumerReader({ mode: settings.processingHeaders, metrics: app.metrics });
-
   // Both mounts share the pool, so clients have one share of it.
-  const shareAmongClients = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });
+  const share = createClientShare({ pool, waitMs: config.database.connectTimeoutMs });
   // Called in reverse order; a failing one does not keep the others from closing.
   app.addHook('onClose', async () => revocation.close());
   app.addHook('onClose', async () => verifier.close());
   app.addHook('onClose', async () => ownSigner.close());
-  app.addHook('onClose', async () => cache.clear());
-  const mountVariant = async (variant: Variant, model: Model): Promise<void> => {
-    const own = variantSettings(settings, variant);
-    const contract = variantContract(variant, model, own.maximum, config);
-    const options: ExchangeOptions = {
-      variant,
-      mapping: model.mapping,
-      verifier,
-      ownSigner,
-      consumerOf,
-      metrics,
-      findPage: createPageFinder({
-        pool,
-        clock,
-        model,
-        cache,
-        memory,
-        leverancierscode: settings.supplierCode,
-        maximum: own.maximum,
-        pinMinutes: settings.pagePinMinutes,
-      }),
-    };
-    const verify = verifyExchange(app, options);
-    const answer = postGegevens(app, options);
-    const access = authenticate({
-      verifier: app.tokens,
-      service: own.service,
-      clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase(),
-    });
-    await mount(app, {
-      isPersonal: true,
-      prefix: own.prefix,
-      contract,
-      rateLimit: settings.rateLimit,
-      problemStyle: fscStyle,
-      share: shareAmongClients,
-      routes: (scope) => {
-        rawJsonBody(scope);
-        contract.serve(scope, 'postGegevens', { authenticate: access, beforeValidation: verify }, answer);
-      },
-    });
-  };
+  app.addHook('onClose', async () => pages.close());
 
   for (const variant of ['shv', 'vs'] as const) {
     if (!server.areas.includes(variant)) continue;
-    const model = loadModel(variant, variantSettings(settings, variant).model);
-    await mountVariant(variant, model);
+    const { model: named, maximum, service, prefix } = variantSettings(settings, variant);
+    const model = loadModel(variant, named);
+    const contract = variantContract(variant, model, maximum, config);
+    const findPage = pages.finderOf(model, maximum);
+    const options = { variant, mapping: model.mapping, verifier, ownSigner, consumerOf, metrics, findPage };
+    const beforeValidation = verifyExchange(app, options);
+    const answer = postGegevens(app, options);
+    const clientCertificateHeader = tokens.clientCertificateHeader?.toLowerCase();
+    await mount(app, {
+      ...{ isPersonal: true, prefix, contract, rateLimit: settings.rateLimit, problemStyle: fscStyle, share },
+      routes: (scope) => {
+        rawJsonBody(scope);
+        const access = authenticate({ verifier: app.tokens, service, clientCertificateHeader });
+        contract.serve(scope, 'postGegevens', { authenticate: access, beforeValidation }, answer);
+      },
+    });
   }
   app.problemKinds.push(...Object.values(gegevensProblems));
   // Without a usable certificate the other interfaces are still served.

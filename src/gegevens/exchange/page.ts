@@ -4,17 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { type Pool, withAbort } from '../../database/pool.ts';
+import { withAbort } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import { listsOf } from '../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../lib/exchange-model/model.ts';
 import { isRecord, type JsonObject, textAround, withValueAt } from '../../lib/json/json-value.ts';
 import { Problem } from '../../lib/problem.ts';
-import { createSemaphore, eventLoopBudget, type Semaphore } from '../../lib/scheduling.ts';
-import { type Clock, moment } from '../../lib/time.ts';
-import type { Config } from '../../settings/config.ts';
+import { createSemaphore, eventLoopBudget } from '../../lib/scheduling.ts';
+import { moment } from '../../lib/time.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import {
   type AnswerPart,
@@ -71,29 +71,20 @@ export interface FoundPage extends PageBytes {
   readonly uncovered: readonly Uncovered[];
 }
 
-interface PageFinderOptions {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly model: Model;
-  readonly cache: LRUCache<string, PageBytes>;
-  readonly memory: Semaphore;
-  readonly leverancierscode: string;
-  readonly maximum: number;
-  /** How many minutes later pages come from the state of the first. */
-  readonly pinMinutes: number;
-}
-
-type AnswerSettings = Pick<Config['gegevens'], 'answersMb' | 'answersWaitMs' | 'cacheMb' | 'pagePinMinutes'>;
-
 const MEGABYTE = 1024 * 1024;
 const CLIENT_SHARE = 1 / 2;
 /** Smaller answers are not counted: thousands of them take less memory than the connections that request them. */
 export const SMALL_BYTES = 256 * 1024;
 const MAX_COUNT_BYTES = 4 * 1024 * 1024;
 
-/** The memory of both mounts for large answers that are being made or sent. */
-export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings, metrics: GegevensMetrics): Semaphore {
-  return createSemaphore({
+/** Finds the requested page, in the state that this requester's pages come from. */
+export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
+
+/** The finders of both mounts, which share the memory for large answers that are being made or sent, and for pages that were served. */
+export function createPageFinders({ database, clock, settings }: FastifyInstance, metrics: GegevensMetrics) {
+  const { answersMb, answersWaitMs, cacheMb, pagePinMinutes: minutes, supplierCode } = settings.gegevens;
+  const pool = database.exchangePool;
+  const memory = createSemaphore({
     maxWeight: answersMb * MEGABYTE,
     waitMs: answersWaitMs,
     smallWeight: SMALL_BYTES,
@@ -109,69 +100,64 @@ export function createAnswerMemory({ answersMb, answersWaitMs }: AnswerSettings,
       metrics.answersWaiting.set(waiting);
     },
   });
-}
-
-/** Pages while a requester can ask for them. The key of one names its leveringen, so a page with a removed levering is not found. */
-export function createPageCache({ cacheMb, pagePinMinutes }: AnswerSettings): LRUCache<string, PageBytes> {
-  return new LRUCache({
+  // Pages while a requester can ask for them. The key of one names its leveringen, so a page with a removed levering is not found.
+  const cache = new LRUCache<string, PageBytes>({
     maxSize: Math.max(1, cacheMb * MEGABYTE),
     sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
-    ttl: pagePinMinutes * 60_000,
+    ttl: minutes * 60_000,
     ttlAutopurge: true,
   });
-}
-
-/** Finds the requested page, in the state that this requester's pages come from. */
-export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
-
-/** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; errors of the database; the signal's reason */
-export function createPageFinder(options: PageFinderOptions): PageFinder {
-  const { pool, clock, model, cache, memory, maximum, pinMinutes: minutes } = options;
-  const byRunningTime = model.mapping.levering.recordId === undefined;
   const countCache = new LRUCache<string, ReadonlyMap<number, number>>({
     maxSize: MAX_COUNT_BYTES,
     sizeCalculation: (counts, key) => 100 + 2 * key.length + 50 * counts.size,
   });
+  return { finderOf, close: () => cache.clear() };
 
-  return async (request, signal) => {
-    const { filter, afnemer } = request;
-    const at = clock.now();
-    const query: PageQuery = { page: request.page, pageSize: request.pageSize, maximum };
-    const requested = await findDeliverers(pool, filter);
-    const pagingKey = { variant: filter.variant, afnemer, filter: filterKey(filter) };
-    const savedState = (query.page ?? 1) > 1 ? await findPagingState(pool, pagingKey, at) : undefined;
-    const state = savedState ?? (await currentState(filter, requested, at));
-    const { period } = state;
-    const chosen = chooseLeveringen(state.leveringen, period);
-    const selection: SelectOptions = { chosen, period, byRunningTime };
-    const plan =
-      chosen.length > 0
-        ? planPage(chosen, await countsOf(selection, signal), query)
-        : await emptyPlan(filter, requested, query);
-    const planned: PlannedPage = { plan, selection, deliveredAt: latestDelivery(chosen) ?? at };
-    const permit = await memory.acquire({ weight: estimateBytes(plan), client: request.client }, signal);
-    const { page, from } = await reuseOrWrite(filter, planned, signal).catch((error: unknown) => {
-      permit.release();
-      throw error;
-    });
-    permit.resize(page.bytes);
-    // Page 1 starts paging through a new state, a later page comes from the saved one, and a page past the end changes nothing.
-    const startsPaging =
-      plan.paginering !== undefined && savedState === undefined && !plan.isPastEnd && chosen.length > 0;
-    return {
-      ...page,
-      from,
-      release: permit.release,
-      async saveState(db) {
-        if (startsPaging) await savePagingState(db, { ...pagingKey, ...state, at, minutes });
-      },
-      records: plan.records,
-      page: plan.paginering?.currentPage ?? 1,
-      pageSize: plan.paginering?.pageSize ?? maximum,
-      leveringen: chosen.map(({ levering }) => levering.id),
-      uncovered: uncoveredDays(requested.deliverers, chosen, period),
+  /**
+   * The finder throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for a page; errors of the database; the
+   * signal's reason.
+   */
+  function finderOf(model: Model, maximum: number): PageFinder {
+    const byRunningTime = model.mapping.levering.recordId === undefined;
+    return async ({ filter, afnemer, client, page: number, pageSize }, signal) => {
+      const at = clock.now();
+      const query: PageQuery = { page: number, pageSize, maximum };
+      const requested = await findDeliverers(pool, filter);
+      const pagingKey = { variant: filter.variant, afnemer, filter: filterKey(filter) };
+      const savedState = (number ?? 1) > 1 ? await findPagingState(pool, pagingKey, at) : undefined;
+      const state = savedState ?? (await currentState(filter, requested, at));
+      const { period } = state;
+      const chosen = chooseLeveringen(state.leveringen, period);
+      const selection: SelectOptions = { chosen, period, byRunningTime };
+      const plan =
+        chosen.length > 0
+          ? planPage(chosen, await countsOf(selection, signal), query)
+          : await emptyPlan(filter, requested, query);
+      const planned: PlannedPage = { plan, selection, deliveredAt: latestDelivery(chosen) ?? at };
+      const permit = await memory.acquire({ weight: estimateBytes(plan), client }, signal);
+      const { page, from } = await reuseOrWrite(filter, model, planned, signal).catch((error: unknown) => {
+        permit.release();
+        throw error;
+      });
+      permit.resize(page.bytes);
+      // Page 1 starts paging through a new state, a later page comes from the saved one, and a page past the end changes nothing.
+      const startsPaging =
+        plan.paginering !== undefined && savedState === undefined && !plan.isPastEnd && chosen.length > 0;
+      return {
+        ...page,
+        from,
+        release: permit.release,
+        async saveState(db) {
+          if (startsPaging) await savePagingState(db, { ...pagingKey, ...state, at, minutes });
+        },
+        records: plan.records,
+        page: plan.paginering?.currentPage ?? 1,
+        pageSize: plan.paginering?.pageSize ?? maximum,
+        leveringen: chosen.map(({ levering }) => levering.id),
+        uncovered: uncoveredDays(requested.deliverers, chosen, period),
+      };
     };
-  };
+  }
 
   async function currentState(filter: Filter, { recent }: RequestedDeliverers, at: Date): Promise<PagingState> {
     const period = periodOf(filter, recent, at);
@@ -195,12 +181,12 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     return { ...planPage([], new Map(), query), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
 
-  async function reuseOrWrite(filter: Filter, planned: PlannedPage, signal: AbortSignal) {
+  async function reuseOrWrite(filter: Filter, model: Model, planned: PlannedPage, signal: AbortSignal) {
     const key = pageKey(filter, planned);
     const cached = cache.get(key);
-    const page =
-      cached ??
-      (await withAbort(pool, signal, (client) => writePage(client, answerParts(options, planned), planned.selection)));
+    const write = async (client: pg.ClientBase) =>
+      await writePage(client, answerParts(model, supplierCode, planned), planned.selection);
+    const page = cached ?? (await withAbort(pool, signal, write));
     cache.set(key, page);
     return { page, from: cached === undefined ? ('database' as const) : ('memory' as const) };
   }
@@ -229,7 +215,8 @@ function partialIds({ chosen }: SelectOptions): number[] {
 // The bytes of a page.
 
 function answerParts(
-  { model, leverancierscode }: Pick<PageFinderOptions, 'model' | 'leverancierscode'>,
+  model: Model,
+  supplierCode: string,
   { plan: { slices, paginering }, selection: { period }, deliveredAt }: PlannedPage,
 ): AnswerPart[] {
   const { envelop } = model.mapping;
@@ -237,7 +224,7 @@ function answerParts(
   message = withValueAt(message, envelop.startdatum, period.start);
   message = withValueAt(message, envelop.einddatum, period.end);
   message = withValueAt(message, envelop.aanleverdatumEnTijd, moment(deliveredAt));
-  message = withValueAt(message, envelop.leverancierscode, leverancierscode);
+  message = withValueAt(message, envelop.leverancierscode, supplierCode);
   if (slices.length > 0 || model.leveringenRequired) message = withValueAt(message, envelop.leveringen, []);
   const parts = textAround(message, new Map([['leveringen', envelop.leveringen]])).flatMap((piece) => {
     if (piece.list === undefined) return [piece.text];

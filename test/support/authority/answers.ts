@@ -1,6 +1,6 @@
 // The test's own HTTP answers: an OCSP responder (POST and GET) and the lists of both issuers. @see RFC 6960 appendix A
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { type ResponderNeeds, readRequest } from '../../../src/lib/authority/responder.ts';
+import { type ResponderNeeds, readRequest } from '../../../src/lib/authority/authority.ts';
 import type { Issuer } from './certificates.ts';
 import { emptyAnswer, isAbout, type Question, readQuestion } from './revocation.ts';
 
