@@ -31,12 +31,10 @@ export function gegevensCommand(terminal: Terminal): Command {
 
 /** Why a levering is no longer delivered. */
 const REASONS = { vervangen: 'replaced', verwijderd: 'removed' } as const;
-
-interface ListOptions {
-  readonly all?: boolean;
-  readonly municipality?: string;
-  readonly json?: boolean;
-}
+const LIST_HEAD = [
+  ...['id', 'variant', 'organisation', 'municipality', 'period'],
+  ...['records', 'cases', 'model', 'imported', 'state'],
+];
 
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
@@ -45,7 +43,7 @@ function listCommand(terminal: Terminal): Command {
     .option('--all', 'include earlier versions that are not pruned yet')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --all')
-    .action((options: ListOptions) =>
+    .action((options: { all?: boolean; municipality?: string; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, output }) => {
         const { listLeveringen } = await import('./store/manage-leveringen.ts');
         const { municipalityKey } = await import('./model/selection.ts');
@@ -65,19 +63,7 @@ function listCommand(terminal: Terminal): Command {
             levering.ingevoerdOp.toISOString(),
             levering.reden === null ? 'current' : REASONS[levering.reden],
           ]);
-          const head = [
-            'id',
-            'variant',
-            'organisation',
-            'municipality',
-            'period',
-            'records',
-            'cases',
-            'model',
-            'imported',
-            'state',
-          ];
-          output.line(leveringen.length === 0 ? 'Nothing is delivered.' : table(head, rows));
+          output.line(leveringen.length === 0 ? 'Nothing is delivered.' : table(LIST_HEAD, rows));
         });
       }),
     );
@@ -95,9 +81,7 @@ function showCommand(terminal: Terminal): Command {
         const [levering] = await listLeveringen(database.pool, { id, all: true });
         if (levering === undefined) throw new CommandError(`there is no levering ${id}`);
         const kop = await readHead(database.pool, id);
-        output.result({ ...levering, kop }, () => {
-          output.line(details({ ...levering, kop }));
-        });
+        output.result({ ...levering, kop }, () => output.line(details({ ...levering, kop })));
       }),
     );
 }
@@ -121,12 +105,6 @@ function removeCommand(terminal: Terminal): Command {
     );
 }
 
-interface PruneOptions {
-  readonly olderThan: number;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
-
 const MAX_DAYS = 99_999;
 const DAY_MS = 86_400_000;
 
@@ -137,7 +115,7 @@ function pruneCommand(terminal: Terminal): Command {
     .option('--dry-run', 'only show what would be deleted')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
-    .action((options: PruneOptions) =>
+    .action((options: { olderThan: number; dryRun?: boolean; json?: boolean }) =>
       runCommand(terminal, { ...options, changes: true }, async ({ config, database, clock, output, interrupted }) => {
         const { pruneLeveringen } = await import('./store/manage-leveringen.ts');
         const dryRun = options.dryRun ?? false;
@@ -158,12 +136,6 @@ function pruneCommand(terminal: Terminal): Command {
     );
 }
 
-interface JournalOptions {
-  readonly limit: number;
-  readonly proof?: boolean;
-  readonly json?: boolean;
-}
-
 const MAX_ENTRIES = 99_999;
 
 function journalCommand(terminal: Terminal): Command {
@@ -176,7 +148,7 @@ function journalCommand(terminal: Terminal): Command {
     .option('--proof', 'the proof of this one entry, as a file that can be checked without this service')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --limit 10 --json')
-    .action((id: number | undefined, options: JournalOptions) =>
+    .action((id: number | undefined, options: { limit: number; proof?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async (context) => {
         const { database, output } = context;
         if (options.proof === true) return await printProof(context, id);
@@ -184,21 +156,20 @@ function journalCommand(terminal: Terminal): Command {
         const { readForcedImports } = await import('./store/forced-imports.ts');
         const { limit } = options;
         const entries = await readJournal(database.pool, { limit, id });
-        const [first] = entries;
-        const leveringen = id === undefined ? undefined : (first?.leveringen ?? []);
-        const forced = await readForcedImports(database.pool, { limit, leveringen });
-        if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
-        if (id !== undefined && first !== undefined) {
-          const answer = await checkEntry(context, first);
-          output.result({ ...first, check: answer.json, ...ifAny(forced) }, () => {
-            output.line([details(first), answer.text, forcedText(forced)].filter(Boolean).join('\n\n'));
-          });
+        const only = id === undefined ? undefined : entries[0];
+        if (id !== undefined && only === undefined) throw new CommandError(`there is no entry ${id}`);
+        const imports = await readForcedImports(database.pool, { limit, leveringen: only?.leveringen });
+        const forced = imports.length === 0 ? {} : { forced: imports };
+        const show = (...texts: readonly string[]): void =>
+          output.line([...texts, forcedText(imports)].filter(Boolean).join('\n\n'));
+        if (only === undefined) {
+          output.result({ entries, ...forced }, () =>
+            show(entries.length === 0 ? 'Nothing was delivered.' : overview(entries)),
+          );
           return;
         }
-        output.result({ entries, ...ifAny(forced) }, () => {
-          const delivered = entries.length === 0 ? 'Nothing was delivered.' : overview(entries);
-          output.line([delivered, forcedText(forced)].filter(Boolean).join('\n\n'));
-        });
+        const answer = await checkEntry(context, only);
+        output.result({ ...only, check: answer.json, ...forced }, () => show(details(only), answer.text));
       }),
     );
 }
@@ -236,10 +207,6 @@ function overview(entries: readonly Journalled[]): string {
     entry.antwoordDigest,
   ]);
   return table(head, rows);
-}
-
-function ifAny(forced: readonly ForcedImport[]): { readonly forced?: readonly ForcedImport[] } {
-  return forced.length === 0 ? {} : { forced };
 }
 
 /** Empty when there are none. */

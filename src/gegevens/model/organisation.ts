@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Mapping } from '../../lib/exchange-model/mapping.ts';
 import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import { municipalityKey, nameKey } from './selection.ts';
@@ -24,34 +24,34 @@ export function organisationOf(
   { levering: paths }: Pick<Mapping, 'levering'>,
   recordGemeenten: ReadonlySet<string>,
 ): Organisation {
-  const { object, naam: naamPath, kvkNummer: kvkPath, gemeentecode: gemeentePath } = paths.organisatie;
+  const { organisatie } = paths;
   const read = (path: readonly string[] | undefined): string | undefined => {
     const value = path === undefined ? undefined : valueAt(levering, path);
     return typeof value === 'string' && value.trim() !== '' ? value : undefined;
   };
-  const naam = read(naamPath);
-  const kvkNummer = read(kvkPath)?.trim();
-  const naamSleutel = naam === undefined ? undefined : nameKey(naam);
-  const own = knownMunicipality(read(gemeentePath));
+  const isKnown = (code: string | undefined): code is string =>
+    code !== undefined && municipalityKey(code) !== undefined;
+  const naam = read(organisatie.naam);
+  const naamSleutel = naam && nameKey(naam);
+  const kvkNummer = read(organisatie.kvkNummer)?.trim();
+  const own = [read(organisatie.gemeentecode)].find(isKnown);
   const [only, ...others] = recordGemeenten;
-  const gemeentecode = knownMunicipality(read(paths.gemeentecode)) ?? own ?? (others.length === 0 ? only : undefined);
-  const sleutel =
-    kvkNummer !== undefined
-      ? `kvk ${kvkNummer}`
-      : naamSleutel !== undefined
-        ? `naam ${naamSleutel}`
-        : own !== undefined
-          ? `gemeente ${municipalityKey(own)}`
-          : `object ${objectKey(valueAt(levering, object))}`;
-  const gemeenteSleutel = gemeentecode === undefined ? undefined : municipalityKey(gemeentecode);
-  return { sleutel, naam, naamSleutel, kvkNummer, gemeentecode, gemeenteSleutel };
-}
-
-function knownMunicipality(code: string | undefined): string | undefined {
-  return code === undefined || municipalityKey(code) === undefined ? undefined : code;
+  const gemeentecode = [read(paths.gemeentecode), own].find(isKnown) ?? (others.length === 0 ? only : undefined);
+  const key =
+    (kvkNummer && `kvk ${kvkNummer}`) ??
+    (naamSleutel && `naam ${naamSleutel}`) ??
+    (own && `gemeente ${municipalityKey(own)}`);
+  const sleutel = key ?? `object ${objectKey(valueAt(levering, organisatie.object))}`;
+  return {
+    sleutel,
+    naam,
+    naamSleutel,
+    kvkNummer,
+    gemeentecode,
+    gemeenteSleutel: gemeentecode && municipalityKey(gemeentecode),
+  };
 }
 
 function objectKey(object: unknown): string {
-  const text = JSON.stringify(isRecord(object) ? object : {});
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', JSON.stringify(isRecord(object) ? object : {}), 'base64url');
 }
