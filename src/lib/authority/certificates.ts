@@ -154,7 +154,7 @@ function keyUsage(bits: number): pkijs.Extension {
   return extension('2.5.29.15', new asn1.BitString({ valueHex: Uint8Array.of(bits).buffer, unusedBits }), true);
 }
 
-/** Includes a policy, and the addresses where the status of the certificate can be requested. */
+/** A policy, and the addresses where the status of the certificate can be requested. */
 export function statusExtensions(policyIdentifier: string, ocspUrl: string, crlUrl: string): pkijs.Extension[] {
   const address = (value: string) => new pkijs.GeneralName({ type: 6, value });
   const policy = new pkijs.PolicyInformation({ policyIdentifier });

@@ -16,17 +16,7 @@ import {
 } from './certificate.ts';
 import { isStrongSignature } from './chain.ts';
 
-/** A list whose signature and form have been checked. */
-export interface RevocationList {
-  readonly der: Uint8Array;
-  readonly entries: Element | undefined;
-  readonly thisUpdate: Date;
-  readonly nextUpdate: Date | undefined;
-  /** The certificates that it covers (RFC 5280 section 5.2.5). */
-  readonly scope: IssuingDistributionPoint | undefined;
-}
-
-const TAG = { boolean: 0x01, integer: 0x02, sequence: 0x30, extensions: 0xa0 } as const;
+const TAG = { boolean: 0x01, integer: 0x02, sequence: 0x30 } as const;
 const ENTRIES_PER_TICK = 5_000;
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   OID.crlNumber,
@@ -34,8 +24,11 @@ const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   OID.authorityKeyIdentifier,
 ]);
 
+/** A list whose signature and form have been checked. */
+export type RevocationList = Awaited<ReturnType<typeof readCrl>>;
+
 /** @returns a list that this issuer signed and that is understood whole; the caller judges its dates @throws Error when there is none */
-export async function readCrl(der: Uint8Array, issuer: Certificate): Promise<RevocationList> {
+export async function readCrl(der: Uint8Array, issuer: Certificate) {
   const { tbs, entries, withoutEntries } = split(der);
   const crl = CertificateRevocationList.fromBER(withoutEntries);
   const bits = keyUsage(issuer);
@@ -87,14 +80,8 @@ function isCritical(der: Uint8Array, entry: Element): boolean {
   });
 }
 
-interface Parts {
-  readonly tbs: Uint8Array;
-  readonly entries: Element | undefined;
-  readonly withoutEntries: Uint8Array;
-}
-
-/** @throws Error when it is not a list, or names two algorithms */
-function split(der: Uint8Array): Parts {
+/** The signed bytes, the entries, and a copy of the whole without them for the library. @throws Error when it is not a list, or names two algorithms */
+function split(der: Uint8Array) {
   const bytesOf = ({ start, end }: Element): Uint8Array => der.subarray(start, end);
   const outer = readElement(der, 0, der.length);
   const [signed, algorithm, signature, ...more] = children(der, outer);
@@ -111,10 +98,7 @@ function split(der: Uint8Array): Parts {
   }
   const entries = parts.slice(from + 2).find((part) => part.tag === TAG.sequence);
   const others = parts.filter((part) => part !== entries).map(bytesOf);
-  const withoutEntries = encodeElement(
-    TAG.sequence,
-    Buffer.concat([encodeElement(TAG.sequence, Buffer.concat(others)), bytesOf(algorithm), bytesOf(signature)]),
-  );
+  const withoutEntries = encodeSequence(encodeSequence(...others), bytesOf(algorithm), bytesOf(signature));
   return { tbs: bytesOf(signed), entries, withoutEntries: Uint8Array.from(withoutEntries) };
 }
 
@@ -180,10 +164,11 @@ function* children(bytes: Uint8Array, parent: Element): Generator<Element> {
   }
 }
 
-function encodeElement(tag: number, contents: Uint8Array): Buffer {
-  const length = contents.length;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), contents]);
+function encodeSequence(...parts: readonly Uint8Array[]): Buffer {
+  const contents = Buffer.concat(parts);
+  const { length } = contents;
+  if (length < 0x80) return Buffer.concat([Buffer.from([TAG.sequence, length]), contents]);
   const text = length.toString(16);
   const digits = Buffer.from(text.length % 2 === 0 ? text : `0${text}`, 'hex');
-  return Buffer.concat([Buffer.from([tag, 0x80 | digits.length]), digits, contents]);
+  return Buffer.concat([Buffer.from([TAG.sequence, 0x80 | digits.length]), digits, contents]);
 }

@@ -151,8 +151,7 @@ function readSignature(values: HeaderValues, maxCharacters: number, readCertific
     throw malformed('de vorm is niet <header>..<handtekening>');
   }
   if (payload !== '') throw malformed('de handtekening bevat de inhoud, die er los van moet staan');
-  const signature = decodeBase64url(last);
-  if (signature === undefined) throw malformed('het laatste deel is geen base64url');
+  const signature = decodeBase64url(last, 'het laatste deel');
   return { header: parseProtectedHeader(encoded, readCertificates), signature, sent };
 }
 
@@ -239,8 +238,7 @@ export function parseProtectedHeader(
 }
 
 function decode(encoded: string): JsonObject {
-  const bytes = decodeBase64url(encoded);
-  if (bytes === undefined) throw malformed('de header is geen base64url');
+  const bytes = decodeBase64url(encoded, 'de header');
   try {
     return parseStrictObject(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch (cause) {
@@ -279,9 +277,9 @@ function checkAge({ signedAt, expiresAt }: ProtectedHeader, now: Date, maxAgeMs:
   }
 }
 
-/** Decodes only the canonical spelling (RFC 7515 section 2), so that nothing outside the signature can vary; undefined for any other. */
-function decodeBase64url(text: string): Buffer | undefined {
-  if (text === '') return undefined;
+/** Accepts only the canonical spelling (RFC 7515 section 2), so that nothing outside the signature can vary. */
+function decodeBase64url(text: string, what: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
-  return bytes.toString('base64url') === text ? bytes : undefined;
+  if (text === '' || bytes.toString('base64url') !== text) throw malformed(`${what} is geen base64url`);
+  return bytes;
 }
