@@ -18,6 +18,8 @@ export const types = {
 
 /** Messages in one another; deeper than any value that is kept. */
 const MAX_DEPTH = 100;
+/** Fields that OTLP lacks and that are named. */
+const MOST_UNKNOWN = 100;
 /** Wire type of messages, texts and bytes. */
 const CONTENT = 2;
 const WIRE_TYPES: Readonly<Record<string, number>> = protobuf.types.basic;
@@ -44,12 +46,13 @@ export function readMembers(
 ): Record<string, unknown> {
   const reader = protobuf.Reader.create(message);
   const members: Record<string, unknown> = {};
-  let name = 'protobuf';
+  let [name, unknown] = ['protobuf', 0];
   try {
     for (; reader.pos < reader.len; name = 'protobuf') {
       const tag = reader.tag();
       const field = type.fieldsById[tag >>> 3];
-      if (field === undefined && depth === 'outer') members[`veld ${tag >>> 3}`] = UNREADABLE;
+      if (field === undefined && depth === 'outer' && unknown++ < MOST_UNKNOWN)
+        members[`veld ${tag >>> 3}`] = UNREADABLE;
       if (field === undefined || (WIRE_TYPES[field.type] ?? CONTENT) !== (tag & 7)) {
         reader.skipType(tag & 7);
         continue;
@@ -93,7 +96,7 @@ const FIELDS_PER_PART = 8;
 
 /**
  * Whether a request has far more items than its spans need, counted on its bytes before it is decoded: an empty message is two bytes, and a hundred
- * as an object, so sixteen megabytes of them would take more memory than the process has.
+ * as an object, so sixteen megabytes of them would take more memory than the process has. As in decoding, a broken message ends where it is broken.
  */
 export function hasTooManyParts(request: Uint8Array, maxSpans: number): boolean {
   const most = Math.max(LEAST_PARTS, maxSpans * PARTS_PER_SPAN);
@@ -101,24 +104,28 @@ export function hasTooManyParts(request: Uint8Array, maxSpans: number): boolean 
   let [items, fields] = [0, 0];
   /** Messages that were entered, and where they end. Not recursive, because the sender chooses the depth. */
   const open = [{ type: types.request, end: reader.len }];
-  try {
-    for (let message = open.at(-1); message !== undefined; message = open.at(-1)) {
-      if (reader.pos >= message.end) {
-        open.pop();
-        continue;
-      }
-      const tag = reader.uint32();
+  for (let message = open.at(-1); message !== undefined; message = open.at(-1)) {
+    if (reader.pos >= message.end) {
+      reader.pos = message.end;
+      open.pop();
+      continue;
+    }
+    try {
+      const tag = reader.tag();
       fields += 1;
       const field = (tag & 7) === CONTENT ? message.type.fieldsById[tag >>> 3] : undefined;
       if (field?.resolvedType instanceof protobuf.Type) {
         const length = reader.uint32();
+        if (reader.pos + length > message.end) throw new RangeError('a message ends behind the one around it');
         open.push({ type: field.resolvedType, end: reader.pos + length });
         if (field.repeated) items += 1;
       } else reader.skipType(tag & 7);
-      if (items > most || fields > most * FIELDS_PER_PART) return true;
+    } catch {
+      // Counted as all that a span may have, because an exception takes as long.
+      fields += PARTS_PER_SPAN * FIELDS_PER_PART;
+      reader.pos = message.end;
     }
-  } catch {
-    // Truncated or not protobuf: decoding reports it.
+    if (items > most || fields > most * FIELDS_PER_PART) return true;
   }
   return false;
 }

@@ -110,12 +110,17 @@ const wrapped = (tag: number, content: Buffer): Buffer => {
 const MEGABYTES = 15 * 1024 * 1024;
 /** An empty field, repeated. */
 const empties = (tag: number): Buffer => Buffer.alloc(MEGABYTES, Buffer.from([tag, 0]));
-const inSpan = (content: Buffer): Buffer => wrapped(0x0a, wrapped(0x12, wrapped(0x12, content)));
+const inScope = (...spans: Buffer[]): Buffer => wrapped(0x0a, wrapped(0x12, Buffer.concat(spans)));
+const inSpan = (content: Buffer): Buffer => inScope(wrapped(0x12, content));
+/** Wire type 7 does not exist. */
+const broken = wrapped(0x12, Buffer.from([0x07]));
 
 it.each([
   ['resources', 'protobuf', empties(0x0a)],
   ['scopes', 'protobuf', wrapped(0x0a, empties(0x12))],
   ['attributes', 'protobuf', inSpan(empties(0x4a))],
+  ['attributes behind a broken span', 'protobuf', inScope(broken, wrapped(0x12, empties(0x4a)))],
+  ['spans that are broken', 'protobuf', inScope(Buffer.alloc(MEGABYTES, broken))],
   [
     'items in the value of an attribute',
     'protobuf',
