@@ -124,7 +124,6 @@ function isEnded({ proof }: Config, log: ProofLogName): boolean {
   return proof.ended.some((name) => name === log);
 }
 
-/** A sequencer in this service, and whether its rounds fail. */
 interface RunSequencer extends Sequencer {
   readonly failing: Failing;
 }
@@ -142,19 +141,20 @@ function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): 
     registers: [metrics],
   });
   const attempt = async <T>(sequencer: RunSequencer, work: () => Promise<T>): Promise<T | undefined> => {
-    const before = sequencer.conflict();
+    const { log: name, failing, conflict } = sequencer;
+    const before = conflict();
     let result: T | undefined;
     try {
       result = await work();
-      sequencer.failing.succeeded();
+      failing.succeeded();
     } catch (error) {
-      sequencer.failing.failed(error);
-      failures.inc({ log: sequencer.log });
-      log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
+      failing.failed(error);
+      failures.inc({ log: name });
+      log.warn({ err: error, log: name }, 'the sequencer of a proof log failed and will try again');
     }
-    const err = sequencer.conflict();
+    const err = conflict();
     if (err !== undefined && err.message !== before?.message)
-      log.error({ log: sequencer.log, err }, 'nothing is signed: the tree does not extend what was published');
+      log.error({ log: name, err }, 'nothing is signed: the tree does not extend what was published');
     return result;
   };
   app.addHook('onListen', async () => {

@@ -30,17 +30,14 @@ export function tileReader(db: Db, { log, number }: Origin): ReadTiles {
     return rows.map(({ hashes }, i) => {
       const tile = tiles[i];
       if (hashes === null || tile === undefined || hashes.length !== tile.width * HASH_BYTES)
-        throw new MissingTileError(tile === undefined ? 'a tile' : tilePath(tile));
+        throw new MissingTileError(`${tile === undefined ? 'a tile' : tilePath(tile)} is not in the database`);
       return hashes;
     });
   };
 }
 
 export class MissingTileError extends Error {
-  constructor(path: string) {
-    super(`${path} is not in the database`);
-    this.name = 'MissingTileError';
-  }
+  override readonly name = 'MissingTileError';
 }
 
 export async function readBundles(db: Db, { log, number }: Origin, from: number, limit: number) {
@@ -62,7 +59,11 @@ export interface Place {
 export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Place>> {
   if (log === 'raadsfeed') {
     const origins = await readOrigins(db, log);
-    return new Map(numbers.flatMap((number) => feedPlace(origins, number) ?? []));
+    const places = numbers.flatMap((number): (readonly [number, Place])[] => {
+      const of = origins.findLast(({ firstNumber }) => firstNumber <= number);
+      return of ? [[number, { origin: of.number, index: number - of.firstNumber + headerLeaves(of) }]] : [];
+    });
+    return new Map(places);
   }
   const { rows } = await db.query<{ number: number; origin: number; index: number }>({
     name: 'proof-find-leaves',
@@ -75,12 +76,6 @@ export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly nu
     values: [log, numbers],
   });
   return new Map(rows.map(({ number, ...place }) => [number, place]));
-}
-
-function feedPlace(origins: readonly StoredLog[], number: number): [readonly [number, Place]] | undefined {
-  const log = origins.findLast(({ firstNumber }) => firstNumber <= number);
-  if (log === undefined) return undefined;
-  return [[number, { origin: log.number, index: number - log.firstNumber + headerLeaves(log) }]];
 }
 
 /** Appends leaves to a tree: tiles and bundles. The caller holds the lock of the log and stores the new size and root. */

@@ -47,11 +47,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
   let refused: string | undefined;
 
   return {
-    /**
-     * Resolves when the other logbook has the lines, except for those that it refused.
-     * @param headers of the trace
-     * @throws {ForwardError}
-     */
+    /** Resolves when the other logbook has the lines, except for those that it refused. @param headers of the trace @throws {ForwardError} */
     async send(
       spans: readonly Span[],
       headers: Readonly<Record<string, string>>,

@@ -81,7 +81,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   }
 
   /** @returns undefined when another log key became the one that hashes new lines since the lines were prepared */
-  async function storeGroup(group: readonly Batch[]): Promise<StoredLines | undefined> {
+  async function storeGroup(group: readonly Batch[]) {
     const { hashing: hashedWith } = keys;
     const all: PreparedLine[] = [];
     for (const { lines, sender } of group) {
@@ -125,17 +125,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   return async (lines, sender) => (lines.length === 0 ? [] : await groups.add({ lines, sender }));
 }
 
-interface StoredLines {
-  readonly outcomes: readonly LineOutcome[];
-  readonly appended: readonly Appended[];
-}
-
-async function storeLines(
-  db: Db,
-  lines: readonly PreparedLine[],
-  hashedWith: string | null,
-  store: VersionStore,
-): Promise<StoredLines> {
+async function storeLines(db: Db, lines: readonly PreparedLine[], hashedWith: string | null, store: VersionStore) {
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
