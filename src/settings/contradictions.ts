@@ -10,10 +10,11 @@ export function contradictions(config: Config, fault: Fault): void {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Adds a fault for each of these variables that is absent. @param needing the variable that needs them */
+/** Adds a fault for each of these variables that is absent or empty. @param needing the variable that needs them */
 function requireAll(values: Values, needing: string, allowed: string, fault: Fault): void {
   for (const [variable, value] of Object.entries(values)) {
-    if (value === undefined) fault([variable, needing], 'is missing', allowed);
+    if (value === undefined || (Array.isArray(value) && value.length === 0))
+      fault([variable, needing], 'is missing', allowed);
   }
 }
 
@@ -25,96 +26,74 @@ function requireTls({ server }: Config, addresses: Values, allowed: string, faul
   }
 }
 
+const SIGNING = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or a PKCS#12 file in GEGEVENS_SIGNING_KEY alone';
+/** What to set where a variable is missing. */
+const NEEDED = {
+  DATABASE_URL: 'a Postgres address; the embedded one is not meant for production',
+  DATABASE_MIGRATION_URL: 'a direct address for migrations beside the pooler, or DATABASE_MIGRATE=false',
+  PUBLIC_BASE_URL: 'the address that clients see; links in answers begin with it',
+  OAUTH_ISSUER: 'OAUTH_ISSUER, FSC_TOKEN_CERTIFICATES or both, for the areas in AREAS that need a token',
+  OAUTH_AUDIENCE: 'the audience that tokens of OAUTH_ISSUER name',
+  VERWERKINGENLOG_KEY: 'keys for the processing log, as `name:base64 of 32 bytes`',
+  GEGEVENS_TRUST_ANCHORS: 'path of a PEM bundle, for shv and vs in AREAS',
+  GEGEVENS_SIGNING_KEY: SIGNING,
+  GEGEVENS_SIGNING_CHAIN: SIGNING,
+} as const;
+const TLS_FOR_KEYS =
+  'one with `https:`; in production the keys of an issuer come over TLS only; otherwise anyone on the network path can forge tokens';
+
 function interfaces(config: Config, fault: Fault): void {
   const { server, database, tokens, gegevens, verwerkingenlog } = config;
+  const isProduction = server.environment === 'production';
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
+  const missing = (variable: keyof typeof NEEDED, ...others: readonly string[]): void =>
+    fault([variable, ...others], 'is missing', NEEDED[variable]);
 
-  if (server.environment === 'production' && database.url === undefined) {
-    fault(
-      ['DATABASE_URL', 'NODE_ENV'],
-      'is missing',
-      'a Postgres address; the embedded one is not meant for production',
-    );
-  }
-  if (server.environment === 'production' && server.publicBaseUrl === undefined)
-    fault(
-      ['PUBLIC_BASE_URL', 'NODE_ENV'],
-      'is missing',
-      'the address that clients see; links in answers begin with it',
-    );
-  if (database.pooler === 'transaction' && database.migrate && database.migrationUrl === undefined) {
-    fault(
-      ['DATABASE_MIGRATION_URL', 'DATABASE_POOLER', 'DATABASE_MIGRATE'],
-      'is missing',
-      'a direct address for migrations beside the pooler, or DATABASE_MIGRATE=false',
-    );
-  }
-  if (needsTokens && tokens.oauthIssuer === undefined && tokens.fscCertificates === undefined) {
-    fault(
-      ['OAUTH_ISSUER', 'FSC_TOKEN_CERTIFICATES'],
-      'is missing',
-      'OAUTH_ISSUER, FSC_TOKEN_CERTIFICATES or both, for the areas in AREAS that need a token',
-    );
-  }
-  if (server.environment === 'production' && needsTokens && verwerkingenlog.key === undefined) {
-    fault(
-      ['VERWERKINGENLOG_KEY', 'NODE_ENV'],
-      'is missing',
-      'keys for the processing log, as `name:base64 of 32 bytes`',
-    );
-  }
+  if (isProduction && database.url === undefined) missing('DATABASE_URL', 'NODE_ENV');
+  if (isProduction && server.publicBaseUrl === undefined) missing('PUBLIC_BASE_URL', 'NODE_ENV');
+  if (database.pooler === 'transaction' && database.migrate && database.migrationUrl === undefined)
+    missing('DATABASE_MIGRATION_URL', 'DATABASE_POOLER', 'DATABASE_MIGRATE');
   if (needsTokens) {
-    const keyAddresses = {
-      OAUTH_ISSUER: tokens.oauthIssuer,
-      OAUTH_JWKS_URL: tokens.oauthJwksUrl,
-      FSC_TOKEN_CERTIFICATES: tokens.fscCertificates,
+    const { oauthIssuer, oauthJwksUrl, fscCertificates } = tokens;
+    if (oauthIssuer === undefined && fscCertificates === undefined) missing('OAUTH_ISSUER', 'FSC_TOKEN_CERTIFICATES');
+    if (isProduction && verwerkingenlog.key === undefined) missing('VERWERKINGENLOG_KEY', 'NODE_ENV');
+    const sources = {
+      OAUTH_ISSUER: oauthIssuer,
+      OAUTH_JWKS_URL: oauthJwksUrl,
+      FSC_TOKEN_CERTIFICATES: fscCertificates,
     };
-    const allowed =
-      'one with `https:`; in production the keys of an issuer come over TLS only; otherwise anyone on the network path can forge tokens';
-    requireTls(config, keyAddresses, allowed, fault);
+    requireTls(config, sources, TLS_FOR_KEYS, fault);
   }
-  if (server.environment === 'production' && servesGegevens && gegevens.revocationAllowPrivate) {
-    fault(
-      ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'NODE_ENV'],
-      'is `true`',
-      '`false` in production: otherwise the certificate in a request can cause calls to internal addresses',
-    );
+  if (isProduction && servesGegevens && gegevens.revocationAllowPrivate) {
+    const allowed =
+      '`false` in production: otherwise the certificate in a request can cause calls to internal addresses';
+    fault(['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'NODE_ENV'], 'is `true`', allowed);
   }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
-  if (new Set(keyNames).size < keyNames.length) {
+  if (new Set(keyNames).size < keyNames.length)
     fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');
-  }
-  if (tokens.oauthIssuer !== undefined && tokens.oauthAudience === undefined) {
-    fault(['OAUTH_AUDIENCE', 'OAUTH_ISSUER'], 'is missing', 'the audience that tokens of OAUTH_ISSUER name');
-  }
+  if (tokens.oauthIssuer !== undefined && tokens.oauthAudience === undefined) missing('OAUTH_AUDIENCE', 'OAUTH_ISSUER');
   if (tokens.fscCertificates !== undefined) {
     const claims = { FSC_GROUP_ID: tokens.fscGroupId, FSC_AUDIENCE: tokens.fscAudience, FSC_PEER_ID: tokens.fscPeerId };
-    for (const [variable, value] of Object.entries(claims)) {
-      if (value === undefined || value.length === 0)
-        fault([variable, 'FSC_TOKEN_CERTIFICATES'], 'is missing', 'what FSC tokens must name');
-    }
+    requireAll(claims, 'FSC_TOKEN_CERTIFICATES', 'what FSC tokens must name', fault);
   }
-  if (servesGegevens) {
-    if (gegevens.trustAnchors === undefined) {
-      fault(['GEGEVENS_TRUST_ANCHORS', 'AREAS'], 'is missing', 'path of a PEM bundle, for shv and vs in AREAS');
-    }
-    // A token of FSC names its peer, who must be the signer: only a client of OAuth needs more.
-    const isBound =
-      tokens.oauthIssuer === undefined || tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
-    if (server.environment === 'production' && !isBound && gegevens.allowedSigners.length === 0) {
-      fault(
-        ['OAUTH_CLIENT_OINS', 'OAUTH_OIN_CLAIM', 'GEGEVENS_ALLOWED_SIGNERS', 'NODE_ENV'],
-        'is missing, and so are OAUTH_OIN_CLAIM and GEGEVENS_ALLOWED_SIGNERS',
-        'one of the three: otherwise any holder of a token may use anybody’s signed request',
-      );
-    }
-    const { signingKey, signingChain } = gegevens;
-    const allowed = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or a PKCS#12 file in GEGEVENS_SIGNING_KEY alone';
-    if (signingKey === undefined) fault(['GEGEVENS_SIGNING_KEY', 'GEGEVENS_SIGNING_CHAIN'], 'is missing', allowed);
-    else if (signingChain === undefined && isReadable(signingKey) && isPem(signingKey))
-      fault(['GEGEVENS_SIGNING_CHAIN', 'GEGEVENS_SIGNING_KEY'], 'is missing', allowed);
+  if (!servesGegevens) return;
+  if (gegevens.trustAnchors === undefined) missing('GEGEVENS_TRUST_ANCHORS', 'AREAS');
+  // A token of FSC names its peer, who must be the signer: only a client of OAuth needs more.
+  const isBound =
+    tokens.oauthIssuer === undefined || tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
+  if (isProduction && !isBound && gegevens.allowedSigners.length === 0) {
+    fault(
+      ['OAUTH_CLIENT_OINS', 'OAUTH_OIN_CLAIM', 'GEGEVENS_ALLOWED_SIGNERS', 'NODE_ENV'],
+      'is missing, and so are OAUTH_OIN_CLAIM and GEGEVENS_ALLOWED_SIGNERS',
+      'one of the three: otherwise any holder of a token may use anybody’s signed request',
+    );
   }
+  const { signingKey, signingChain } = gegevens;
+  if (signingKey === undefined) missing('GEGEVENS_SIGNING_KEY', 'GEGEVENS_SIGNING_CHAIN');
+  else if (signingChain === undefined && whyUnreadable(signingKey) === undefined && isPem(signingKey))
+    missing('GEGEVENS_SIGNING_CHAIN', 'GEGEVENS_SIGNING_KEY');
 }
 
 function ldv(config: Config, fault: Fault): void {
@@ -147,16 +126,12 @@ function inzage(config: Config, fault: Fault): void {
 /** An address without encryption is for a service on this machine or network. */
 function aggregator({ aggregator: settings, raadsfeed }: Config, fault: Fault): void {
   if (/^http:/i.test(settings.ibabsUrl ?? '') && !raadsfeed.sourcesAllowPrivate) {
-    fault(
-      ['IBABS_URL', 'AGGREGATOR_ALLOW_PRIVATE'],
-      'is an address with `http:`',
-      'one with `https:`, or AGGREGATOR_ALLOW_PRIVATE=true',
-    );
+    const allowed = 'one with `https:`, or AGGREGATOR_ALLOW_PRIVATE=true';
+    fault(['IBABS_URL', 'AGGREGATOR_ALLOW_PRIVATE'], 'is an address with `http:`', allowed);
   }
 }
 
 function proof({ proof: settings, server }: Config, fault: Fault): void {
-  if (settings.key === undefined && settings.sealingKey === undefined) return;
   if (server.environment === 'production' && settings.key !== undefined && settings.state === undefined)
     fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
 }
@@ -198,5 +173,3 @@ function filesOfGegevens(gegevens: Config['gegevens']): Record<string, string | 
 function isPem(path: string): boolean {
   return readFileSync(path, 'latin1').includes('-----BEGIN');
 }
-
-const isReadable = (path: string): boolean => whyUnreadable(path) === undefined;
