@@ -16,7 +16,6 @@ const LINK_NAMES = {
 } as const;
 
 const TYPES = { svg: 'image/svg+xml', png: 'image/png', ico: 'image/x-icon' } as const;
-/** Bytes of a picture: every page includes it. */
 const PICTURE_BYTES = 500_000;
 
 /** For organisations without their own: a house of four pillars. */
@@ -56,7 +55,6 @@ function picture(name: string, ending: keyof typeof TYPES, bytes: Buffer) {
 
 export const iconLink = ({ icon }: Brand): Html => html`<link rel="icon" type="${icon.type}" href="${icon.path}">`;
 
-/** The links that belong at the foot of every page for people; absent without any. */
 export function dutyNav({ links }: Brand, classes: { readonly list: string; readonly link: string }): Html | undefined {
   if (links.length === 0) return undefined;
   const items = links.map(({ href, text }) => html`<li><a class="${classes.link}" href="${href}">${text}</a></li>`);

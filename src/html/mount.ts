@@ -20,7 +20,6 @@ import { heading, link, type Page, paragraph, renderPage, type Site } from './pa
 interface PagesMountOptions extends Omit<ScopeOptions, 'prefix' | 'problemStyle' | 'isOpen' | 'routes'> {
   /** Its home is the address of the mount. */
   readonly site: Omit<Site, 'brand' | 'stylesheet'>;
-  /** On the front page of the host. */
   readonly about: string;
   readonly routes: (app: FastifyInstance, site: Site) => void | Promise<void>;
 }

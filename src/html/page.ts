@@ -6,9 +6,7 @@ export interface PageLink {
   readonly text: string;
 }
 
-/** Settings shared by all pages of one part of the service. */
 export interface Site {
-  /** Shown in the banner and at the end of every title. */
   readonly name: string;
   readonly home: string;
   readonly stylesheet: string;
@@ -24,7 +22,6 @@ export interface Page {
   readonly canonical?: string | undefined;
   readonly json?: string | undefined;
   readonly alternates?: readonly { readonly href: string; readonly type: string; readonly title: string }[];
-  /** schema.org, as JSON-LD. */
   readonly structuredData?: object | undefined;
   /** The breadcrumb trail from the front page to the parent of this page. */
   readonly path?: readonly PageLink[];

@@ -45,7 +45,6 @@ export function apiPage({ document, url, prefix }: DescribedInterface, brand: Br
 
 const anchorOf = (schema: string): string => `schema-${schema.replaceAll(/[^\w-]/g, '-')}`;
 
-/** Every named schema, and those defined within it. */
 function listSchemas(schemas: Members, above = ''): [string, Members][] {
   return Object.entries(schemas).flatMap(([name, schema]) =>
     isRecord(schema)
@@ -109,7 +108,6 @@ ${body && html`<h4>Inhoud van het verzoek</h4>${markdown(body.description)}<dl>$
     return html`${markdown(schema.description)}<p>${this.#typeOf(schema)}${limitsOf(schema)}</p>${this.#properties(schema)}`;
   }
 
-  /** The members of an object, or of the objects of a list. */
   #properties(schema: Members): HtmlValue {
     const { properties, items, required } = schema;
     const parts = [schema.allOf, schema.oneOf, schema.anyOf].flat().filter(isRecord);
@@ -174,7 +172,6 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Before the value, and after it. */
 const LIMITS: Readonly<Record<string, readonly [before: string, after: string]>> = {
   format: ['vorm', ''],
   pattern: ['patroon', ''],

@@ -6,7 +6,6 @@ import { apiPage } from './api-page.ts';
 import { rootRoutes } from './root.ts';
 import { swaggerUi } from './swagger.ts';
 
-/** The pages at the root of the host, and the contracts as pages. */
 export const front = fp(
   async (app: FastifyInstance) => {
     const brand = readBrand(app.settings);

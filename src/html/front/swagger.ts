@@ -15,7 +15,6 @@ export const TRYOUT = '/swagger';
  */
 const PATHS = /^(?:\/json|\/static\/(?:theme\/)?[\w-]+\.[a-z]+)?$/;
 
-/** @param scope of the page of the interface */
 export async function swaggerUi(
   scope: FastifyInstance,
   { document, specification }: DescribedInterface,

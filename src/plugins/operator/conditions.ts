@@ -36,7 +36,6 @@ export function createConditions(checks: () => readonly ReadinessCheck[], clock:
   const runCheck = async (check: ReadinessCheck) => {
     const { name, vital = true, runbook = OTHER_CONDITIONS } = check;
     const { ok, detail, warning } = await resultOf(checking.run(check));
-    // One that is not vital only warns.
     return ok || vital
       ? { name, runbook, ok, detail, warning }
       : { name, runbook, ok: true, detail: undefined, warning: detail };
@@ -58,7 +57,6 @@ export function createConditions(checks: () => readonly ReadinessCheck[], clock:
 
   return {
     run: rounds.run,
-    /** The result of the last run; undefined before the first has ended. */
     seen: () => last,
   };
 }
@@ -87,7 +85,6 @@ export interface SeenSection {
   readonly fault?: string;
 }
 
-/** Reads sections, each with one query at a time. */
 export function createSectionReader(
   clock: Clock,
 ): (section: OperatorSection, withinMs: number) => Promise<SeenSection> {

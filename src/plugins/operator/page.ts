@@ -1,5 +1,4 @@
 /** The operator's page: is the service well, and if not, why? In English, like the logs and the documents for operators. */
-
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +47,6 @@ interface OperatorPageOptions {
   readonly isStopping: () => boolean;
 }
 
-/** Serves the page at `/`, and the runbook. */
 export function operatorPage(app: FastifyInstance, options: OperatorPageOptions): void {
   const { conditions, samples, sections, clock } = options;
   const readSection = createSectionReader(clock);
@@ -172,7 +170,6 @@ function moment(date: Date): Html {
 const WIDTH = 360;
 const HEIGHT = 60;
 
-/** A line of the last hour; the words beside it explain it. */
 function chart({ title, unit, values }: Series): Html {
   const most = Math.max(...values, 1e-9);
   const from = WIDTH - values.length;
@@ -190,7 +187,6 @@ function rounded(value: number): string {
 const RUNBOOK = '/runbook';
 const RUNBOOK_FILE = new URL('../../../docs/runbook.md', import.meta.url);
 
-/** The headings and text of the runbook; links within it work. */
 function runbook(markdown: string): string {
   const [before = '', ...sections] = markdown.split(/^(?=#{2,3} )/m);
   return document(
@@ -218,7 +214,6 @@ function slug(title: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Text as it is written; only links to its own headings become links. */
 function linked(text: string): readonly (Html | string)[] {
   return text.split(/(\[[^[\]]+\]\([^()]+\))/).map((piece) => {
     const [, name = '', target = ''] = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(piece) ?? [];

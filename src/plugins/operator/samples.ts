@@ -26,7 +26,6 @@ const FIGURES: readonly Figure[] = [
   ['Waiting for a connection', 'requests', 'level', WAITING],
 ];
 
-/** The present value of one metric: over all its labels together, and at the label where it is largest. */
 interface Reading {
   readonly sum: number;
   readonly most: number;
@@ -61,12 +60,10 @@ export function createSamples(metrics: Registry) {
   };
   return {
     take,
-    /** Takes the first sample, unless there is one. */
     async begin(): Promise<void> {
       if (last === undefined) await take();
     },
     series: () => [...kept].map(([[title, unit], values]) => ({ title, unit, values })),
-    /** The latest sum over the labels of a metric, if this process has it. */
     latest: (metric: string): number | undefined => last?.readings.get(metric)?.sum,
   };
 }

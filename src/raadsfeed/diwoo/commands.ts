@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { commandWithResult, runCommand } from '../../commands/run-command.ts';
-import type { Db } from '../../database/transaction.ts';
 import { table } from '../../lib/output.ts';
 import type { Terminal } from '../../lib/terminal.ts';
 import type { Reason } from './offer.ts';
@@ -19,8 +18,26 @@ function reportCommand(terminal: Terminal): Command {
     'diwoo report',
   ).action((options: { json?: boolean }) =>
     runCommand(terminal, options, async ({ database: { pool }, output }) => {
-      const offered = await countOffered(pool);
-      const leftOut = await countLeftOut(pool);
+      const { rows: offered } = await pool.query<Offered>(
+        `select organisatiecode, categorie, sum(size)::integer as documents, count(*)::integer as sitemaps
+           from diwoo.sitemaps where size > 0
+          group by organisatiecode, categorie order by categorie, organisatiecode`,
+      );
+      // Removed ones as far back as the history of the feed goes.
+      const { rows: leftOut } = await pool.query<{ reason: LeftOutReason; documents: number }>(
+        `select exclusion as reason, count(*)::integer as documents from diwoo.documents where exclusion is not null group by exclusion
+         union all
+         select case op when 'redact' then 'redacted' else 'removed' end, count(*)::integer
+           from (select distinct on (organisatiecode, bronidentificatie) op, organisatiecode, bronidentificatie
+                   from raadsfeed.records r
+                  where resource_type = 'Informatieobject' and op <> 'upsert'
+                    and not exists (select from raadsfeed.current_records s
+                                     where s.organisatiecode = r.organisatiecode and s.resource_type = r.resource_type
+                                       and s.bronidentificatie = r.bronidentificatie)
+                  order by organisatiecode, bronidentificatie, sequence_number desc) g
+          group by 1
+          order by 2 desc, 1`,
+      );
       output.result({ offered, leftOut }, () => {
         const rows = offered.map(({ organisatiecode, categorie, documents, sitemaps }) =>
           [organisatiecode, `infocat${String(categorie).padStart(3, '0')}`, documents, sitemaps].map(String),
@@ -37,6 +54,13 @@ function reportCommand(terminal: Terminal): Command {
   );
 }
 
+interface Offered {
+  readonly organisatiecode: string;
+  readonly categorie: number;
+  readonly documents: number;
+  readonly sitemaps: number;
+}
+
 function robotsCommand(terminal: Terminal): Command {
   return commandWithResult(
     'robots',
@@ -47,7 +71,11 @@ function robotsCommand(terminal: Terminal): Command {
       const { indexAddresses } = await import('./sitemaps.ts');
       const base = publicBaseUrl();
       const { host: own, origin } = new URL(base);
-      const counts = await countHosts(database.pool);
+      const { rows: counts } = await database.pool.query<{ host: string; categorie: number; documents: number }>(
+        `select substring(loc from '^https://([^/?#]+)') as host, categorie, count(*)::integer as documents
+           from diwoo.documents where place is not null
+          group by 1, 2 order by 1, 2`,
+      );
       const results = [...new Set([own, ...counts.map(({ host }) => host)])].map((host) => {
         const here = counts.filter((count) => count.host === host);
         const named = host === own ? counts : here;
@@ -71,7 +99,6 @@ function robotsCommand(terminal: Terminal): Command {
   );
 }
 
-/** Why a document of the feed is not offered. */
 type LeftOutReason = Reason | 'removed' | 'redacted';
 
 const REASONS: Readonly<Record<LeftOutReason, string>> = {
@@ -85,41 +112,3 @@ const REASONS: Readonly<Record<LeftOutReason, string>> = {
   removed: 'removed from the feed',
   redacted: 'redacted',
 };
-
-async function countOffered(db: Db) {
-  const { rows } = await db.query<{ organisatiecode: string; categorie: number; documents: number; sitemaps: number }>(
-    `select organisatiecode, categorie, sum(size)::integer as documents, count(*)::integer as sitemaps
-       from diwoo.sitemaps where size > 0
-      group by organisatiecode, categorie order by categorie, organisatiecode`,
-  );
-  return rows;
-}
-
-/** Documents that are left out, by reason; removed ones as far back as the history of the feed goes. */
-async function countLeftOut(db: Db) {
-  const { rows } = await db.query<{ reason: LeftOutReason; documents: number }>(
-    `select exclusion as reason, count(*)::integer as documents from diwoo.documents where exclusion is not null group by exclusion
-     union all
-     select case op when 'redact' then 'redacted' else 'removed' end, count(*)::integer
-       from (select distinct on (organisatiecode, bronidentificatie) op, organisatiecode, bronidentificatie
-               from raadsfeed.records r
-              where resource_type = 'Informatieobject' and op <> 'upsert'
-                and not exists (select from raadsfeed.current_records s
-                                 where s.organisatiecode = r.organisatiecode and s.resource_type = r.resource_type
-                                   and s.bronidentificatie = r.bronidentificatie)
-              order by organisatiecode, bronidentificatie, sequence_number desc) g
-      group by 1
-      order by 2 desc, 1`,
-  );
-  return rows;
-}
-
-/** The hosts of the files that are offered. */
-async function countHosts(db: Db) {
-  const { rows } = await db.query<{ host: string; categorie: number; documents: number }>(
-    `select substring(loc from '^https://([^/?#]+)') as host, categorie, count(*)::integer as documents
-       from diwoo.documents where place is not null
-      group by 1, 2 order by 1, 2`,
-  );
-  return rows;
-}

@@ -6,16 +6,7 @@ import { Problem } from '../../lib/problem.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { mountScope } from '../../plugins/requests.ts';
 import { serveIndex } from '../follow-index.ts';
-import {
-  indexAddresses,
-  listCategories,
-  readDocuments,
-  readIndex,
-  readName,
-  renderSitemap,
-  SITEMAP_PLACES,
-  WOO,
-} from './sitemaps.ts';
+import { fileNamed, indexAddresses, listCategories, SITEMAP_PLACES, WOO } from './sitemaps.ts';
 import { DIWOO_INDEX } from './write-index.ts';
 
 /** Seconds for which a client may keep an answer; it asks again with `If-None-Match`. */
@@ -25,44 +16,39 @@ const KEPT_MS = 1000;
 /** A document in a sitemap takes about half of what a record takes. */
 const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 
-export const diwoo = fp(serveDiwoo, { name: 'diwoo', dependencies: ['raadsfeed'] });
-
-/** The sitemaps. The `robots.txt` of the host names every index that is not empty. */
-async function serveDiwoo(server: FastifyInstance): Promise<void> {
-  const requireIndex = serveIndex(server, 'offer to DiWoo', DIWOO_INDEX);
-  const { stateCache, responses } = server.feed;
-  // Reads the primary, because a redaction takes effect once the index has followed.
-  const { publicPool: pool } = server.database;
-  server.siteMaps.push(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
-
-  const readBody = async (file: string): Promise<string> => {
-    const name = readName(file);
-    if (name === undefined) throw new Problem(platformProblems.notFound);
-    await requireIndex();
-    const documents = 'page' in name ? await readDocuments(pool, name) : [];
-    const body =
-      'page' in name
-        ? documents.length > 0 && (await renderSitemap(documents))
-        : await readIndex(pool, name.categorie, server.publicBaseUrl());
-    if (!body) throw new Problem(platformProblems.notFound, { detail: 'Hier staat nu geen document.' });
-    return body;
-  };
-  await mountScope(server, {
-    prefix: WOO,
-    rateLimit: server.settings.raadsfeed.rateLimit,
-    routes: (app) => {
-      responses.answerFromMemory(app);
-      app.get('/:file', { config: { public: true } }, (request, reply) =>
-        responses.answer(request, reply, {
-          records: MEMORY_RECORDS,
-          read: async () => {
-            const state = await stateCache.current();
-            const body = await readBody(isRecord(request.params) ? String(request.params.file) : '');
-            const contentType = 'application/xml; charset=utf-8';
-            return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, state, keptMs: KEPT_MS };
-          },
-        }),
-      );
-    },
-  });
-}
+export const diwoo = fp(
+  async (server: FastifyInstance) => {
+    const requireIndex = serveIndex(server, 'offer to DiWoo', DIWOO_INDEX);
+    const { stateCache, responses } = server.feed;
+    // The primary, because a redaction takes effect once the index has followed.
+    const { publicPool: pool } = server.database;
+    server.siteMaps.push(async () => indexAddresses(server.publicBaseUrl(), await listCategories(pool)));
+    const readBody = async (name: string): Promise<string> => {
+      const read = fileNamed(name);
+      if (read === undefined) throw new Problem(platformProblems.notFound);
+      await requireIndex();
+      const body = await read(pool, server.publicBaseUrl());
+      if (body === undefined) throw new Problem(platformProblems.notFound, { detail: 'Hier staat nu geen document.' });
+      return body;
+    };
+    await mountScope(server, {
+      prefix: WOO,
+      rateLimit: server.settings.raadsfeed.rateLimit,
+      routes: (app) => {
+        responses.answerFromMemory(app);
+        app.get('/:file', { config: { public: true } }, (request, reply) =>
+          responses.answer(request, reply, {
+            records: MEMORY_RECORDS,
+            read: async () => {
+              const state = await stateCache.current();
+              const body = await readBody(isRecord(request.params) ? String(request.params.file) : '');
+              const contentType = 'application/xml; charset=utf-8';
+              return { body, contentType, maxAgeSeconds: MAX_AGE_SECONDS, state, keptMs: KEPT_MS };
+            },
+          }),
+        );
+      },
+    });
+  },
+  { name: 'diwoo', dependencies: ['raadsfeed'] },
+);

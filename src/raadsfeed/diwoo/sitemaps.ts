@@ -10,15 +10,13 @@ const SCHEMAS = [...[SITEMAP, `${SITEMAP}/sitemap.xsd`], ...[DIWOO, `${DIWOO}0.9
   ' ',
 );
 
-/** The addresses of everything. */
 export const WOO = '/woo';
 
-/** The number of a category as it appears in names. */
-const inName = (categorie: number): string => String(categorie).padStart(3, '0');
+const inName = (categorie: number): string => `infocat${String(categorie).padStart(3, '0')}`;
 
 /** The name is fixed: the harvester reads only indexes with this name. */
 export const indexAddresses = (baseUrl: string, categories: readonly number[]): string[] =>
-  categories.map((categorie) => `${baseUrl}${WOO}/sitemapindex-diwoo-infocat${inName(categorie)}.xml`);
+  categories.map((categorie) => `${baseUrl}${WOO}/sitemapindex-diwoo-${inName(categorie)}.xml`);
 
 export interface SitemapName {
   readonly organisatiecode: string;
@@ -26,19 +24,22 @@ export interface SitemapName {
   readonly page: number;
 }
 
-function sitemapPath({ organisatiecode, categorie, page }: SitemapName): string {
-  return `${WOO}/sitemap-diwoo-infocat${inName(categorie)}-${organisatiecode}-${page}.xml`;
-}
+const sitemapPath = ({ organisatiecode, categorie, page }: SitemapName): string =>
+  `${WOO}/sitemap-diwoo-${inName(categorie)}-${organisatiecode}-${page}.xml`;
 
-/** The meaning of a file name below `/woo`; `undefined` when the service writes no such file. */
-export function readName(file: string): SitemapName | { readonly categorie: number } | undefined {
-  const index = /^sitemapindex-diwoo-infocat(\d{3})\.xml$/.exec(file);
-  if (index !== null) return { categorie: Number(index[1]) };
+type ReadFile = (db: Db, baseUrl: string) => Promise<string | undefined>;
+
+/**
+ * How the file with this name below `/woo` is read; `undefined` when the service writes no such file. It reads `undefined` when it would be empty,
+ * because an index without sitemaps is invalid.
+ */
+export function fileNamed(name: string): ReadFile | undefined {
+  const [, ofIndex] = /^sitemapindex-diwoo-infocat(\d{3})\.xml$/.exec(name) ?? [];
+  if (ofIndex !== undefined) return (db, baseUrl) => readIndex(db, Number(ofIndex), baseUrl);
   const [, categorie, organisatiecode, page] =
-    /^sitemap-diwoo-infocat(\d{3})-([a-z]{2}\d{2,4})-([1-9]\d{0,8})\.xml$/.exec(file) ?? [];
-  return organisatiecode === undefined
-    ? undefined
-    : { categorie: Number(categorie), organisatiecode, page: Number(page) };
+    /^sitemap-diwoo-infocat(\d{3})-([a-z]{2}\d{2,4})-([1-9]\d{0,8})\.xml$/.exec(name) ?? [];
+  if (organisatiecode === undefined) return undefined;
+  return (db) => readSitemap(db, { organisatiecode, categorie: Number(categorie), page: Number(page) });
 }
 
 export async function listCategories(db: Db): Promise<number[]> {
@@ -52,8 +53,7 @@ export async function listCategories(db: Db): Promise<number[]> {
 /** Maximum number of sitemaps in an index (sitemaps.org 0.9). */
 const INDEX_SITEMAPS = 50_000;
 
-/** The index of a category, in order of organisation; `undefined` when it is empty, because an index without sitemaps is invalid. */
-export async function readIndex(db: Db, categorie: number, baseUrl: string): Promise<string | undefined> {
+async function readIndex(db: Db, categorie: number, baseUrl: string): Promise<string | undefined> {
   const { rows } = await db.query<SitemapName & { modified: Date }>({
     name: 'raadsfeed-diwoo-index',
     text: `select organisatiecode, categorie, page, modified from diwoo.sitemaps
@@ -70,17 +70,14 @@ export async function readIndex(db: Db, categorie: number, baseUrl: string): Pro
     .markup;
 }
 
-/** Longest name of an organisation that is written, in characters. */
 const MAX_NAME = 200;
 
-/** A document as it appears in a sitemap. */
 export interface Offered {
   readonly organisatiecode: string;
   readonly categorie: number;
   readonly loc: string;
   readonly modified: Date;
   readonly titel: string;
-  /** Days. */
   readonly creatiedatum: string | null;
   readonly submittedOn: string;
   readonly formaat: string | null;
@@ -89,7 +86,7 @@ export interface Offered {
 }
 
 /** The documents of a sitemap, in the order of their places, without those that the feed no longer has: a redaction takes effect with its commit. */
-export async function readDocuments(db: Db, { organisatiecode, categorie, page }: SitemapName): Promise<Offered[]> {
+async function readSitemap(db: Db, { organisatiecode, categorie, page }: SitemapName): Promise<string | undefined> {
   const { rows } = await db.query<Offered>({
     name: 'raadsfeed-diwoo-stukken',
     // `offset 0`: looked up one by one, or the planner might read all of the state for each before it has statistics.
@@ -103,11 +100,8 @@ export async function readDocuments(db: Db, { organisatiecode, categorie, page }
             order by place`,
     values: [organisatiecode, categorie, page],
   });
-  return rows;
-}
-
-export async function renderSitemap(documents: readonly Offered[]): Promise<string> {
-  const entries = await mapWithinBudget(documents, renderDocument);
+  if (rows.length === 0) return undefined;
+  const entries = await mapWithinBudget(rows, renderDocument);
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}" xmlns:diwoo="${DIWOO}" ` +
     `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n${entries.join('')}</urlset>\n`

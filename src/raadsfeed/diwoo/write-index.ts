@@ -118,18 +118,15 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
   const isNew = ({ resource, sequenceNumber }: FeedChange): boolean =>
     known.get(keyOf(resource))?.number !== sequenceNumber;
   const changed = new Map(documents.filter(isNew).map((change) => [keyOf(change.resource), change]));
-  const keys = [...changed.values()].map(({ resource }) => resource);
-  for (const [name, table, column] of [
-    ['delete', 'documents', 'bronidentificatie'],
-    ['delete-links', 'links', 'document'],
-  ] as const) {
-    await withRows(
-      db,
-      name,
-      `delete from diwoo.${table} s using ${KEYS} where s.organisatiecode = g.organisatiecode and s.${column} = g.bronidentificatie`,
-      keys,
-    );
-  }
+  await withRows(
+    db,
+    'delete',
+    `with old_links as (
+       delete from diwoo.links v using ${KEYS} where v.organisatiecode = g.organisatiecode and v.document = g.bronidentificatie)
+     delete from diwoo.documents s using ${KEYS}
+      where s.organisatiecode = g.organisatiecode and s.bronidentificatie = g.bronidentificatie`,
+    [...changed.values()].map(({ resource }) => resource),
+  );
   const rows = [...changed].flatMap(([key, { resource, sequenceNumber: number, storedAt: modified, data }]) => {
     if (data === undefined) return [];
     const { reason, ...offer } = toOffer(resource.organisatiecode, data);
@@ -156,10 +153,8 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
      select * from json_to_recordset($1::json) as g (organisatiecode text, document text, item_organisatiecode text, item text)`,
     rows.flatMap(({ organisatiecode, bronidentificatie: document, items }) =>
       items.map((item) => ({
-        organisatiecode,
-        document,
-        item_organisatiecode: item.organisatiecode,
-        item: item.bronidentificatie,
+        ...{ organisatiecode, document },
+        ...{ item_organisatiecode: item.organisatiecode, item: item.bronidentificatie },
       })),
     ),
   );

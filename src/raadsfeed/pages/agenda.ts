@@ -28,7 +28,6 @@ const DOCUMENTS = 50;
 /** Deeper items are shown at this depth: no screen is wider. */
 const DEPTH = 5;
 const DESCRIPTION = 280;
-/** A shorter agenda needs no index. */
 const WORTH_AN_INDEX = 6;
 
 /** The anchor of an item on the page of its meeting: its identification where that can be one, else a hash of it. */
@@ -73,7 +72,6 @@ export function references(list: unknown): string[] {
     .flatMap(({ bronidentificatie }) => (typeof bronidentificatie === 'string' ? bronidentificatie : []));
 }
 
-/** An item with its depth in the agenda, from 1. */
 type Deep = Outline & { readonly depth: number };
 
 /** Items under their parents. Those whose parent is not there, or that are their own ancestors, are at the top. */
@@ -125,11 +123,9 @@ export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned
 const agendaPath = (meeting: Subject, part: number): string =>
   withQuery(pagePath(meeting), { deel: part === 1 ? undefined : part });
 
-/** The address of an item in the agenda of its meeting. */
 export const placePath = ({ meeting }: Agenda, place: Place): string =>
   `${agendaPath(meeting, place.part)}#${anchorOf(place)}`;
 
-/** One part of an agenda, with an index of all items and links to the other parts. */
 export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Promise<Html> {
   const { meeting, places, parts } = agenda;
   if (places.length === 0) return quiet('Er is geen agenda gepubliceerd.');
@@ -213,7 +209,6 @@ function itemHtml(
   return html`<div class="kv-item"><span class="kv-item__number">${numberText(place, isPlanned)}</span><div><span class="kv-item__name">${link(address, shorten(titel, isShort ? 40 : TITLE_LENGTH))}</span> ${itemBadges(summary)}${text}${documentList(address, place, isShort ? [] : documents)}</div></div>`;
 }
 
-/** When and where an item is dealt with. */
 export function itemFacts(summary: JsonObject): HtmlValue[] {
   const [start, end, planned] = ['starttijd', 'eindtijd', 'geplandestarttijd'].map((name) => momentIn(summary, name));
   const begins = start ?? planned;
@@ -233,7 +228,6 @@ export function itemBadges(summary: JsonObject): HtmlValue {
   ];
 }
 
-/** Documents of one item, and a link to the others. */
 function documentList(address: string, { documenten }: Place, documents: readonly Linked[]): HtmlValue {
   if (documenten === 0) return undefined;
   const rows = documents.map(

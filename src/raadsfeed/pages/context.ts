@@ -29,13 +29,11 @@ export function createContext(app: FastifyInstance, requireIndex: RequireIndex) 
   };
 }
 
-/** A resource of the feed, with its type. */
 export type Subject = Resource & { readonly resourceType: ResourceType };
 
 export const pagePath = ({ resourceType, organisatiecode, bronidentificatie }: Subject): string =>
   `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
 
-/** Path of the list of references to or from a resource. */
 export const linkedPath = (of: Subject, wanted: ResourceType): string => `${pagePath(of)}/${COLLECTIONS[wanted]}`;
 
 export const typeOf = (collection: string | undefined): ResourceType | undefined =>

@@ -1,5 +1,4 @@
 /** The front page: today's and coming meetings, new documents, organisations, and search. */
-
 import { count, day } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { type Html, html, shorten } from '../../lib/template.ts';
@@ -11,9 +10,7 @@ import { type Item, listItems } from './search/lists.ts';
 import { searchForm, searchPath } from './search.ts';
 
 const SHOWN = 8;
-/** Meetings of one day, of every organisation. */
 const TODAY = 50;
-/** Organisations on the front page; there is a page with all of them. */
 const CARDS = 40;
 const LIST_BYTES = 14_000;
 
@@ -79,7 +76,6 @@ function organisationLine(one: FeedOrganisation, now: Date): Html {
 <p class="kv-list__line">${one.laatstBijgewerkt === null ? 'Nog niet bijgewerkt' : `Bijgewerkt op ${day(one.laatstBijgewerkt)}`} ${isStale(one, now) && badge('Loopt achter', 'warning')}</p>`;
 }
 
-/** Every organisation, by name. @param from position in the list */
 export async function organisationsPage(context: PagesContext, from: number): Promise<Page> {
   const { pool, clock, baseUrl, apiUrl } = context;
   const organisations = byName(await readOrganisations(pool));

@@ -23,7 +23,6 @@ interface HistoryEntry {
 export interface History {
   /** Latest first; empty when the feed has never had the resource. */
   readonly entries: readonly HistoryEntry[];
-  /** The entry before these, when there are more. */
   readonly earlier: HistoryEntry | undefined;
 }
 
@@ -129,7 +128,6 @@ function reasonOf(record: JsonObject = {}): string {
   return REASONS[reason]?.[0] ?? shorten(reason, 60);
 }
 
-/** The last removal of each of these items that was removed, by identification. */
 export async function readRemovals(
   db: Db,
   organisatiecode: string,

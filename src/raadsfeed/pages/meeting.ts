@@ -13,7 +13,6 @@ import { bodyKey, meetingDate } from './search/entry.ts';
 import { type Item, listItems, listLinked, listNamed } from './search/lists.ts';
 import { FACT_LENGTH, linkedList, type ResourceView, textOf } from './view.ts';
 
-/** Each list beside the agenda. */
 const LIST = { most: 30, bytes: 8000 } as const;
 const TEXT_LENGTH = 2500;
 
@@ -57,10 +56,8 @@ ${await missingItems(view, agenda)}</ul>`,
   };
 }
 
-/** Missing items that are explained one by one. */
 const MISSING = 20;
 
-/** Explains items that the meeting names but its agenda lacks. */
 async function missingItems({ context: { pool }, self, data }: ResourceView, { places }: Agenda): Promise<HtmlValue> {
   // The outline of a longer agenda is incomplete.
   if (places.length === MOST_ITEMS) return undefined;

@@ -1,5 +1,4 @@
 /** The page of an organisation: its calendar by month, its bodies, its newest documents, and how current it is. */
-
 import { count, day, dayAndTime, monthName, time } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page } from '../../html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../lib/template.ts';
@@ -112,7 +111,6 @@ ${facts([
   };
 }
 
-/** The source, its lag, and its completeness. */
 function sourceFacts({ suppliers, ...source }: SourceCompleteness): [string, HtmlValue][] {
   const { readAt, behind, refused, coverage, failingSince } = source;
   const noon = (date: string): Date => new Date(`${date}T12:00:00Z`);
@@ -137,7 +135,6 @@ function sourceFacts({ suppliers, ...source }: SourceCompleteness): [string, Htm
 
 const percentage = new Intl.NumberFormat('nl-NL', { maximumFractionDigits: 1 });
 
-/** @param by how many months later */
 function otherMonth(month: string, by: number): string {
   const date = new Date(`${month}-01T00:00:00Z`);
   date.setUTCMonth(date.getUTCMonth() + by);
@@ -169,7 +166,6 @@ function bodyList(path: string, bodies: readonly Body[], chosen: string | undefi
   return html`${boundedList(rows, BODIES, { all })}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
 }
 
-/** Every body of an organisation. @param from position in the list */
 export async function bodiesPage(
   { pool, clock, baseUrl, apiUrl }: PagesContext,
   organisation: FeedOrganisation,

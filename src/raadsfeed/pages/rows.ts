@@ -20,7 +20,6 @@ export function textIn(summary: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A moment of a resource; `undefined` when it is not a valid moment. */
 export function momentIn(summary: JsonObject, name: string): Date | undefined {
   const date = new Date(textIn(summary, name) ?? '');
   return Number.isNaN(date.getTime()) ? undefined : date;
@@ -41,7 +40,6 @@ const EXPECTED = {
   past: /^(afgerond|afgelopen|afgesloten|beëindigd|gehouden|geweest|gesloten|voltooid|definitief|closed|completed|finished|done)$/i,
 } as const;
 
-/** The status, if it adds something to the date. */
 export function stateBadge(status: string | undefined, moment: Date | null | undefined, now: Date): HtmlValue {
   const state = meetingState(status);
   if (status === undefined) return undefined;
@@ -60,7 +58,6 @@ const dayNumber = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, day: '
 const monthShort = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, month: 'short' });
 
 interface RowOptions {
-  /** A fact that only this list has. */
   readonly beside?: ((item: Item) => string | undefined) | undefined;
   readonly now: Date;
 }
@@ -129,7 +126,6 @@ export function fileLink(summary: JsonObject): HtmlValue {
   return html`<a class="utrecht-link utrecht-link--html-a" href="${file}" rel="noreferrer">${fileFacts(summary)}</a>`;
 }
 
-/** `PDF, 1,2 MB`, or that there is no file. */
 export function fileFacts(summary: JsonObject): string {
   if (safeUrl(textIn(summary, 'bestandsurl')) === undefined) return 'geen bestand';
   const { omvang } = summary;
@@ -155,7 +151,6 @@ export function joined(facts: readonly HtmlValue[]): HtmlValue {
     .map((fact, i) => (i === 0 ? fact : html` · ${fact}`));
 }
 
-/** Links between the parts of a long page. */
 export function pager(label: string, number: number, parts: number, at: (part: number) => string): HtmlValue {
   if (parts === 1) return undefined;
   const to = (part: number, text: string): HtmlValue => part >= 1 && part <= parts && link(at(part), text);
@@ -185,7 +180,6 @@ export async function readWindow<T>(
   };
 }
 
-/** @param at address of the part from a position on */
 export function windowList(
   { rows, previous, next }: Awaited<ReturnType<typeof readWindow>>,
   empty: string,

@@ -1,5 +1,4 @@
 /** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
-
 import { transaction, withTimeBudget } from '../../database/transaction.ts';
 import { count, day } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
@@ -94,7 +93,6 @@ interface Part {
   readonly follow?: { readonly voor: number | undefined };
 }
 
-/** Runs a search within its time. @throws {Problem} when it takes longer */
 export async function runSearch(
   { pool, clock }: PagesContext,
   address: SearchAddress,
@@ -140,7 +138,6 @@ export async function runSearch(
   }
 }
 
-/** The texts of a result in which words are marked: its title and summary. */
 function textsOf({ titel, summary }: Item): [string, string] {
   return [shorten(titel, 200), shorten(textIn(summary, 'omschrijving') ?? '', 280)];
 }
@@ -228,7 +225,6 @@ const PLURALS: Readonly<Record<ResourceType, string>> = {
   Informatieobject: 'Documenten',
 };
 
-/** The search field of other pages. @param hidden filters that the search keeps */
 export function searchForm(typed = '', hidden: Readonly<Record<string, string | undefined>> = {}): Html {
   return html`<form class="kv-search" action="${PATH}" method="get" role="search">
 <div class="kv-search__words"><label for="q">Zoek in vergaderingen, agendapunten en documenten</label>

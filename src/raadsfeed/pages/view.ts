@@ -18,11 +18,9 @@ export interface ResourceView {
   readonly history: History;
   /** Part of the agenda or the text, from 1. */
   readonly part: number;
-  /** Beginning of a list, from 0. */
   readonly from: number;
 }
 
-/** A resource as the feed has it; `undefined` when it no longer exists. */
 export async function readData(
   { pool }: PagesContext,
   { organisatiecode, resourceType, bronidentificatie }: Subject,

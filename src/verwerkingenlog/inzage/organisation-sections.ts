@@ -1,5 +1,4 @@
 /** The actions by organisation and activity: a line for each entry that opens, its retention period, and whom to ask, object or complain to. */
-
 import { capital, dayAndTime } from '../../html/format.ts';
 import { facts, heading, link, paragraph } from '../../html/page.ts';
 import { type Html, type HtmlValue, html, safeUrl } from '../../lib/template.ts';
@@ -14,7 +13,6 @@ export function organisationSections(groups: readonly Group[], settings: Setting
   return [...byOrganisation].map(([name, theirs]) => organisationSection(name, theirs, settings, isOpen));
 }
 
-/** The actions of one organisation, if any, and whom to ask about them. */
 export function organisationSection(
   name: string | null,
   groups: readonly Group[],
@@ -112,7 +110,6 @@ function unexplained({ verwerkingsactiviteitUrl }: Group): Html {
   ]);
 }
 
-/** The processing that all entries of a group belong to. */
 function sharedName({ acties }: Group): string | undefined {
   const names = new Set(acties.map(({ verwerkingNaam }) => verwerkingNaam));
   return names.size === 1 ? (acties[0]?.verwerkingNaam ?? undefined) : undefined;
@@ -130,7 +127,6 @@ export function entryList(entries: readonly Entry[], { maxRetention }: Settings,
   return html`<ul class="kv-entries">${entries.map((entry) => entryItem(entry, keptOf(entry), isOpen))}</ul>`;
 }
 
-/** @param kept the retention period, where that differs within the group */
 function entryItem(entry: Entry, kept: string | undefined, isOpen: boolean): Html {
   const at = new Date(entry.tijdstip);
   return html`<li><details class="kv-entry"${isOpen && html` open`}>

@@ -1,5 +1,4 @@
 /** The page with the actions on a citizen's data, in plain words. */
-
 import { capital, dayAndTime, count as number } from '../../html/format.ts';
 import { alert, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { UUID } from '../../lib/patterns.ts';
@@ -11,12 +10,10 @@ import { type Overview, type Period, type Selection, yearPeriod } from './read-o
 import { LOGOUT, OVERVIEW, type Settings } from './site.ts';
 import type { Look } from './store/citizens.ts';
 
-/** The visitor's selection; days as they were typed. */
 export interface Asked extends Period, Partial<Pick<Selection, 'activity' | 'cursor'>> {
   readonly all: boolean;
 }
 
-/** What the visitor asks for in the address, and what is wrong with it. */
 export function readAsked(url: string): { readonly asked: Asked; readonly faults: readonly string[] } {
   const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
   const text = (name: string): string | undefined => query.get(name)?.trim().slice(0, 200) || undefined;
@@ -120,7 +117,6 @@ function periodInWords({ from, to }: Period): string | undefined {
   return from === undefined && to === undefined ? undefined : 'in deze periode';
 }
 
-/** The years that have entries, and a choice for all of them. */
 function years({ period, years: all, isCut, groups }: Overview, { activity }: Asked): HtmlValue {
   const isWhole = period.from === undefined && period.to === undefined;
   const others = all.filter((year) => period.from !== yearPeriod(year).from || period.to !== yearPeriod(year).to);
@@ -134,7 +130,6 @@ function years({ period, years: all, isCut, groups }: Overview, { activity }: As
   return html`<nav class="kv-filter" aria-label="Jaren"><ul class="kv-links">${items}${(!isWhole || activity !== undefined) && html`<li>${link(`${OVERVIEW}?alles=ja`, 'Toon alles')}</li>`}</ul></nav>`;
 }
 
-/** Maximum number of readings listed on the page; the file has all. */
 const LISTED_LOOKS = 100;
 
 /** Readings of the log itself: one line at the end, that opens. */
@@ -181,7 +176,6 @@ ${next !== null && html`<a class="utrecht-link utrecht-link--html-a" href="${nex
 </nav>`;
 }
 
-/** Links to the same selection for printing and download. */
 function saveSection(asked: Asked): Html {
   const query = new URLSearchParams();
   if (asked.from !== undefined) query.set('van', asked.from);

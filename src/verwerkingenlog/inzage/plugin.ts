@@ -77,7 +77,6 @@ async function inzageRoutes(app: FastifyInstance, site: Site, organisation: stri
   const send: SendPage = (reply, page, status = 200) =>
     reply.code(status).type('text/html; charset=utf-8').send(renderPage(site, page));
 
-  /** A step of logging in, below the mount. */
   const login = (path: string, step: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
     app.get(path.slice(HOME.length), async (request, reply) => {
       try {

@@ -16,7 +16,6 @@ import { HOME, OVERVIEW, type SendPage } from './site.ts';
 import { OWN_PROOF } from './store/citizens.ts';
 
 export const PROOFS = `${HOME}/bewijs`;
-/** The page on which anybody checks a record with its proof. */
 const CHECKER = '/proof/v1/controleer';
 const FILE = new RegExp(`^(${UUID_DIGITS})(\\.json|\\.tlog-proof)?$`);
 

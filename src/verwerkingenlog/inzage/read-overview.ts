@@ -168,7 +168,6 @@ function groupsOf(
 /** The number in the register's initial activity, which stands for the operator of this service. */
 const UNNAMED = '0'.repeat(20);
 
-/** The name of an organisation, by its number. */
 type NameOf = (oin: string) => string;
 
 function namer({ organisation, organisationNames }: Settings): NameOf {
@@ -207,7 +206,6 @@ export function namesAnother({ soortAfnemerId, afnemerId }: Versie, bsn: string)
   return !isSamePerson({ soortObjectId: 'BSN', objectId: afnemerId }, { soortObjectId: 'BSN', objectId: bsn });
 }
 
-/** The receiver of the data; another person's number is not shown. */
 function recipientOf(versie: Versie, bsn: string, nameOf: NameOf): string | null {
   const { soortAfnemerId, afnemerId } = versie;
   if (afnemerId === null) return null;

@@ -2,7 +2,6 @@
  * Sessions in encrypted cookies: each instance with the key can read them, and the server stores nothing about a citizen. Only the identities of
  * ended sessions are stored, until they would have expired. See docs/decisions/0030-citizens-and-operators-pages.md.
  */
-
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,11 +14,9 @@ import { endSession, isEnded } from './store/citizens.ts';
 export interface Session {
   readonly id: string;
   readonly bsn: string;
-  /** When it ends at the latest. */
   readonly until: Date;
 }
 
-/** How long a citizen may take to log in. */
 const LOGIN_MS = 10 * 60_000;
 
 export function createSessions(app: FastifyInstance) {
@@ -61,7 +58,6 @@ export function createSessions(app: FastifyInstance) {
       const found = await open(request);
       if (found !== undefined) await endSession(pool, found.id, found.until, clock.now());
     },
-    /** Deletes the session cookie of the browser. */
     forget: session.clear,
     beginLogin: (reply: FastifyReply, attempt: LoginAttempt): Promise<void> =>
       login.set(reply, { ...attempt }, new Date(clock.now().getTime() + LOGIN_MS)),
@@ -98,7 +94,6 @@ function sealedCookie({ clock, settings, publicBaseUrl }: FastifyInstance, label
     clear(reply: FastifyReply): void {
       reply.clearCookie(nameOf(), attributes());
     },
-    /** Its contents, while it is valid. */
     async get(request: FastifyRequest): Promise<JWTPayload | undefined> {
       const value = request.cookies[nameOf()];
       if (value === undefined) return undefined;

@@ -1,5 +1,4 @@
 /** Logging in at an OpenID Connect provider: authorization code with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC 7636). */
-
 import type { FastifyInstance } from 'fastify';
 import * as oidc from 'openid-client';
 import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
@@ -19,7 +18,6 @@ export class SignInError extends Error {
 /** `refused`: by the provider or the citizen. `response`: the answer does not match the request. */
 export type SignInFailure = 'unavailable' | 'refused' | 'response' | 'level' | 'no-bsn';
 
-/** The data that the browser keeps while at the provider. */
 export interface LoginAttempt {
   readonly state: string;
   readonly nonce: string;
@@ -116,7 +114,6 @@ export function createSignIn({ settings: { inzage: settings, server: proxy }, cl
   };
 }
 
-/** Turns an error of the library into a reason. */
 function failureOf(error: unknown): SignInFailure {
   if (error instanceof oidc.AuthorizationResponseError) return 'refused';
   if (error instanceof oidc.ResponseBodyError) return error.status >= 500 ? 'unavailable' : 'refused';

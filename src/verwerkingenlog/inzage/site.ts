@@ -8,7 +8,6 @@ import type { SignInFailure } from './sign-in.ts';
 export const HOME = '/inzage';
 export const OVERVIEW = `${HOME}/overzicht`;
 export const LOGIN = `${HOME}/inloggen`;
-/** Where the provider sends the browser back to. */
 export const RETURN = `${HOME}/terug`;
 export const LOGOUT = `${HOME}/uitloggen`;
 
@@ -22,10 +21,7 @@ export type Settings = Config['inzage'] & {
 
 export type SendPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply;
 
-/**
- * @param notice why the visitor was redirected here
- * @param logoutAddress where to log out at the provider too
- */
+/** @param notice why the visitor was redirected here @param logoutAddress where to log out at the provider too */
 export function frontPage(
   settings: Settings,
   notice: 'ended' | 'logged-out' | undefined,

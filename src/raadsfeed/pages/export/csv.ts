@@ -77,14 +77,12 @@ const PART_ROWS = 500;
 const AT_ONCE = 8;
 
 export interface CsvList<T> {
-  /** Of the file, without its ending. */
   readonly name: string;
   readonly columns: Columns<T>;
   /** The rows after those that were read: at most `limit`, fewer only at the end. */
   readonly read: (limit: number, last: T | undefined, count: number) => Promise<readonly T[]>;
   /** Further sources of the rows beside the feed. */
   readonly also?: string;
-  /** An empty list does not exist. */
   readonly isNeeded?: boolean;
 }
 

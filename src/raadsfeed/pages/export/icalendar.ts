@@ -2,7 +2,6 @@
  * Meetings as a calendar to follow (RFC 5545). A meeting always keeps its UID, and `SEQUENCE` grows with each change, so that a calendar moves or
  * crosses out its entry.
  */
-
 import { TIME_ZONE } from '../../../html/format.ts';
 import { shorten, stripControls } from '../../../lib/template.ts';
 import { dutchDay } from '../../../lib/time.ts';
@@ -101,7 +100,6 @@ const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE, dateStyle:
 /** `20180208T133000`, with a `TZID` beside it (form 3). */
 const local = (moment: Date): string => clock.format(moment).replace(' ', 'T').replace(/[-:]/g, '');
 
-/** Text as a value (3.3.11). */
 function escapeText(text: string, length: number): string {
   return shorten(stripControls(text), length)
     .replace(/[\\;,]/g, (character) => `\\${character}`)

@@ -21,12 +21,9 @@ import { agendaColumns, type Columns, type CsvList, createCsvSender, csv, itemCo
 import { icalendar } from './icalendar.ts';
 import { ATOM_ENTRIES, atom, sitemap, sitemapIndex } from './xml.ts';
 
-/** Cache time in seconds: programs fetch these again and again. */
 const MAX_AGE_SECONDS = 60;
-/** How many days back a calendar reaches, and its maximum number of meetings. */
 const CALENDAR_DAYS = 366;
 const CALENDAR_MEETINGS = 2000;
-/** Rows in one part of the results of a search. */
 const CSV_ROWS = 5000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;

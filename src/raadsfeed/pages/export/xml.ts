@@ -19,7 +19,6 @@ interface AtomFeed {
   /** Those of this part come first. */
   readonly items: readonly Item[];
   readonly hasMore: boolean;
-  /** When there are no items. */
   readonly now: Date;
 }
 
@@ -75,7 +74,6 @@ export function sitemapIndex(baseUrl: string, maps: Awaited<ReturnType<typeof li
     .markup;
 }
 
-/** The pages, by their numbers in the feed. */
 export function sitemap(baseUrl: string, resources: readonly Item[]): string {
   const urls = resources.map(
     (one) => html`<url><loc>${baseUrl}${pagePath(one)}</loc><lastmod>${one.storedAt.toISOString()}</lastmod></url>\n`,

@@ -1,5 +1,4 @@
 /** The entry of a resource in the index. Other parties' feeds may hold members of any type, so each is checked where it is read. */
-
 import { cutText } from '../../../lib/cut-text.ts';
 import { type Resource, type ResourceType, readReference } from '../../../lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
@@ -38,7 +37,6 @@ const MEMBERS = {
   },
 } as const;
 
-/** Texts that lists show. */
 const SHOWN = [
   ...['aanvang', 'einde', 'geplandeaanvang', 'geplandeeinde', 'vergaderdatum', 'geplandedatum', 'vergaderstatus'],
   ...['volgnummer', 'geplandvolgnummer', 'tussenkop', 'starttijd', 'eindtijd', 'geplandestarttijd', 'locatie'],

@@ -66,7 +66,6 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
 }
 
 interface Found extends SearchResult {
-  /** Hits in titles. */
   readonly best: number;
   /** Of the rows read in order, those that have the words, also where these are not the phrase. */
   readonly near: number;

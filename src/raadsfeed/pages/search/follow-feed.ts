@@ -51,7 +51,6 @@ async function write(db: Db, changes: readonly FeedChange[]): Promise<void> {
   });
 }
 
-/** A word without rows, when it was counted. */
 interface Counted extends pg.QueryResultRow {
   readonly word: string;
 }

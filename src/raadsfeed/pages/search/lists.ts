@@ -84,7 +84,6 @@ export async function listItems(
 }
 
 export interface Linked extends Item {
-  /** Identification of the resource that is referred to. */
   readonly to: string;
   readonly rol: string;
 }
@@ -152,7 +151,6 @@ export async function listDocumentsOf(
   return rows;
 }
 
-/** An item of a meeting, with the members that determine its place in the agenda. */
 export interface Outline {
   readonly bronidentificatie: string;
   readonly titel: string;
@@ -215,12 +213,10 @@ export interface Body {
   readonly gremium: string;
   readonly naam: string;
   readonly vergaderingen: number;
-  /** The dates of its last past meeting and first coming one. */
   readonly laatste: Date | null;
   readonly volgende: Date | null;
 }
 
-/** The bodies of an organisation by name, or one of them. */
 export async function listBodies(
   db: Db,
   { organisatiecode, gremium, now }: { organisatiecode: string; gremium?: string | undefined; now: Date },

@@ -8,7 +8,6 @@ import { fold, readDate } from './fold.ts';
 import { CURRENT } from './lists.ts';
 import type { SearchQuery, Term } from './query.ts';
 
-/** A query as Postgres reads it: texts of type `tsquery`. */
 export interface WordQuery {
   /** All matches. */
   readonly all: string;
@@ -151,7 +150,6 @@ function termQuery({ text, kind, isExcluded, words }: ReadTerm, form: Form): str
   return all(words.map(form.word));
 }
 
-/** Half-open ranges of characters, in order. */
 export type Marks = readonly (readonly [from: number, to: number])[];
 
 export async function markWords(db: Db, { terms }: WordQuery, texts: readonly string[]): Promise<Marks[]> {
@@ -173,7 +171,6 @@ export async function markWords(db: Db, { terms }: WordQuery, texts: readonly st
   );
 }
 
-/** A term without results, and the word with the nearest spelling. */
 export interface MissingTerm {
   readonly text: string;
   readonly nearest: string | undefined;
