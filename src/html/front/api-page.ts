@@ -18,8 +18,8 @@ export function apiPage({ document, url, prefix }: DescribedInterface, brand: Br
     METHODS.filter((method) => item[method] !== undefined).map((method) => ({ path, method, item })),
   );
   const schemas = listSchemas(components.schemas ?? {});
-  const reader = new Reader(document, new Set(schemas.map(([name]) => name)));
-  const described = operations.map(({ path, method, item }) => reader.operation(path, method, item));
+  const parts = reader(document, new Set(schemas.map(([name]) => name)));
+  const described = operations.map(({ path, method, item }) => parts.operation(path, method, item));
   return htmlPage({
     title: `${info.title} ${info.version}`,
     head: iconLink(brand),
@@ -37,7 +37,7 @@ export function apiPage({ document, url, prefix }: DescribedInterface, brand: Br
       schemas.length > 0 && html`<h2 id="schemas">Gegevens</h2>`,
       schemas.map(
         ([name, schema]) =>
-          html`<section aria-labelledby="${anchorOf(name)}"><h3 id="${anchorOf(name)}"><code>${name}</code></h3>${reader.schema(schema)}</section>`,
+          html`<section aria-labelledby="${anchorOf(name)}"><h3 id="${anchorOf(name)}"><code>${name}</code></h3>${parts.schema(schema)}</section>`,
       ),
     ],
   });
@@ -56,112 +56,87 @@ function listSchemas(schemas: Members, above = ''): [string, Members][] {
 const entriesOf = (value: unknown): [string, Members][] =>
   Object.entries(Object(value)).filter((entry): entry is [string, Members] => isRecord(entry[1]));
 
-class Reader {
-  readonly #document: OpenapiDocument;
-  readonly #names: ReadonlySet<string>;
-  constructor(document: OpenapiDocument, names: ReadonlySet<string>) {
-    this.#document = document;
-    this.#names = names;
-  }
+/** The parts of a contract as HTML. @param names schemas that the page has, to which references lead */
+function reader(document: OpenapiDocument, names: ReadonlySet<string>) {
+  const resolved = (value: unknown): Members => resolve(document, value);
 
-  operation(path: string, method: string, item: Members): { id: string; heading: Html; body: Html } {
-    const operation = this.#resolve(item[method]);
-    const parameters = [item.parameters, operation.parameters].flat().filter(isRecord).map(this.#resolve);
-    const scopes = operation['x-scopes'];
-    const body = operation.requestBody === undefined ? undefined : this.#resolve(operation.requestBody);
-    const access = Array.isArray(scopes)
-      ? ['Toegang: een token met een van de scopes ', listed(scopes.map((scope) => code(scope)))]
-      : 'Toegang: openbaar';
-    return {
-      id: String(operation.operationId),
-      heading: html`<code>${method.toUpperCase()} ${path}</code> ${String(operation.summary ?? '')}`,
-      body: html`${markdown(operation.description)}<p>${access}.</p>
-${parameters.length > 0 && html`<h4>Parameters</h4><dl>${parameters.map((parameter) => this.#parameter(parameter))}</dl>`}
-${body && html`<h4>Inhoud van het verzoek</h4>${markdown(body.description)}<dl>${this.#content(body)}</dl>`}
-<h4>Antwoorden</h4><dl>${entriesOf(operation.responses).map(([status, response]) => this.#response(status, response))}</dl>`,
-    };
-  }
+  const reference = (address: string): Html => {
+    const name = address.replace(/^#\/components\/schemas\//, '').replaceAll('/$defs/', '.');
+    return names.has(name) ? html`<a href="#${anchorOf(name)}">${code(name)}</a>` : code(address);
+  };
 
-  #parameter(parameter: Members): Html {
-    const { name, required } = parameter;
-    const place = PLACES[String(parameter.in)] ?? String(parameter.in);
-    return this.#row(String(name), `${place}, ${required === true ? 'verplicht' : 'mag'}`, {
-      ...this.#resolve(parameter.schema),
-      description: parameter.description,
-    });
-  }
-
-  #response(status: string, given: Members): Html {
-    const response = this.#resolve(given);
-    const headers = entriesOf(response.headers).map(([name]) => code(name));
-    return html`<dt><code>${status === 'default' ? 'anders' : status}</code></dt><dd>${markdown(response.description)}${headers.length > 0 && html`<p>Koppen: ${listed(headers)}</p>`}<dl>${this.#content(response)}</dl></dd>`;
-  }
-
-  #content({ content }: Members): Html[] {
-    return entriesOf(content).map(
-      ([type, { schema }]) =>
-        html`<dt><code>${type}</code></dt><dd>${isRecord(schema) ? this.#typeOf(schema) : ''}${isRecord(schema) && this.#properties(schema)}</dd>`,
-    );
-  }
-
-  schema(schema: Members): Html {
-    return html`${markdown(schema.description)}<p>${this.#typeOf(schema)}${limitsOf(schema)}</p>${this.#properties(schema)}`;
-  }
-
-  #properties(schema: Members): HtmlValue {
-    const { properties, items, required } = schema;
-    const parts = [schema.allOf, schema.oneOf, schema.anyOf].flat().filter(isRecord);
-    const mustHave: unknown[] = Array.isArray(required) ? required : [];
-    const rows = entriesOf(properties).map(([name, member]) =>
-      this.#row(name, mustHave.includes(name) ? 'verplicht' : 'mag ontbreken', member),
-    );
-    return [
-      rows.length > 0 && html`<dl>${rows}</dl>`,
-      isRecord(items) && items.$ref === undefined && this.#properties(items),
-      parts.filter(({ $ref }) => $ref === undefined).map((part) => this.#properties(part)),
-    ];
-  }
-
-  #row(name: string, presence: string, schema: Members): Html {
-    return html`<dt><code>${name}</code> ${presence}</dt><dd>${this.#typeOf(schema)}${limitsOf(schema)}${markdown(schema.description)}${this.#properties(schema)}</dd>`;
-  }
-
-  #typeOf(schema: Members): HtmlValue {
+  const typeOf = (schema: Members): HtmlValue => {
     const { $ref, type, items, oneOf, anyOf, allOf } = schema;
-    if (typeof $ref === 'string') return this.#reference($ref);
-    if (Array.isArray(schema.enum)) return ['een van ', listed(schema.enum.map((value) => code(value)))];
+    if (typeof $ref === 'string') return reference($ref);
+    if (Array.isArray(schema.enum)) return ['een van ', listed(schema.enum.map(code))];
     if ('const' in schema) return code(schema.const);
     const choices = [oneOf, anyOf].flat().filter(isRecord);
-    if (choices.length > 0)
-      return joined(
-        choices.map((one) => this.#typeOf(one)),
-        ' of ',
-      );
+    if (choices.length > 0) return joined(choices.map(typeOf), ' of ');
     if (Array.isArray(allOf) && type === undefined) {
       const named = allOf.filter(isRecord).filter((one) => typeof one.$ref === 'string');
-      return named.length > 0
-        ? joined(
-            named.map((one) => this.#typeOf(one)),
-            ' en ',
-          )
-        : 'object';
+      return named.length > 0 ? joined(named.map(typeOf), ' en ') : 'object';
     }
     const types = [type].flat().filter((one) => one !== undefined);
     const words = types.map((one): HtmlValue => {
       if (one !== 'array') return TYPES[String(one)] ?? String(one);
-      return isRecord(items) ? ['lijst van ', this.#typeOf(items)] : 'lijst';
+      return isRecord(items) ? ['lijst van ', typeOf(items)] : 'lijst';
     });
     return words.length > 0 ? joined(words, ' of ') : isRecord(schema.properties) ? 'object' : '';
-  }
+  };
 
-  #reference(reference: string): Html {
-    const name = reference.replace(/^#\/components\/schemas\//, '').replaceAll('/$defs/', '.');
-    return this.#names.has(name)
-      ? html`<a href="#${anchorOf(name)}"><code>${name}</code></a>`
-      : html`<code>${reference}</code>`;
-  }
+  /** Of an object, or of the objects of a list. */
+  const properties = (schema: Members): HtmlValue => {
+    const { items, required } = schema;
+    const parts = [items, schema.allOf, schema.oneOf, schema.anyOf].flat().filter(isRecord);
+    const mustHave: unknown[] = Array.isArray(required) ? required : [];
+    const rows = entriesOf(schema.properties).map(([name, member]) =>
+      row(name, mustHave.includes(name) ? 'verplicht' : 'mag ontbreken', member),
+    );
+    return [rows.length > 0 && html`<dl>${rows}</dl>`, parts.filter(({ $ref }) => $ref === undefined).map(properties)];
+  };
 
-  #resolve = (value: unknown): Members => resolve(this.#document, value);
+  const row = (name: string, presence: string, schema: Members): Html =>
+    html`<dt>${code(name)} ${presence}</dt><dd>${typeOf(schema)}${limitsOf(schema)}${markdown(schema.description)}${properties(schema)}</dd>`;
+
+  const parameterRow = ({ name, required, description, schema, in: where }: Members): Html => {
+    const place = PLACES[String(where)] ?? String(where);
+    const presence = `${place}, ${required === true ? 'verplicht' : 'mag'}`;
+    return row(String(name), presence, { ...resolved(schema), description });
+  };
+
+  const contents = ({ content }: Members): Html[] =>
+    entriesOf(content).map(
+      ([type, { schema }]) =>
+        html`<dt>${code(type)}</dt><dd>${isRecord(schema) && [typeOf(schema), properties(schema)]}</dd>`,
+    );
+
+  const responseRow = ([status, given]: [string, Members]): Html => {
+    const response = resolved(given);
+    const headers = entriesOf(response.headers).map(([name]) => code(name));
+    return html`<dt>${code(status === 'default' ? 'anders' : status)}</dt><dd>${markdown(response.description)}${headers.length > 0 && html`<p>Koppen: ${listed(headers)}</p>`}<dl>${contents(response)}</dl></dd>`;
+  };
+
+  return {
+    operation(path: string, method: string, item: Members) {
+      const operation = resolved(item[method]);
+      const parameters = [item.parameters, operation.parameters].flat().filter(isRecord).map(resolved);
+      const scopes = operation['x-scopes'];
+      const body = operation.requestBody === undefined ? undefined : resolved(operation.requestBody);
+      const access = Array.isArray(scopes)
+        ? ['Toegang: een token met een van de scopes ', listed(scopes.map(code))]
+        : 'Toegang: openbaar';
+      return {
+        id: String(operation.operationId),
+        heading: html`<code>${method.toUpperCase()} ${path}</code> ${String(operation.summary ?? '')}`,
+        body: html`${markdown(operation.description)}<p>${access}.</p>
+${parameters.length > 0 && html`<h4>Parameters</h4><dl>${parameters.map(parameterRow)}</dl>`}
+${body && html`<h4>Inhoud van het verzoek</h4>${markdown(body.description)}<dl>${contents(body)}</dl>`}
+<h4>Antwoorden</h4><dl>${entriesOf(operation.responses).map(responseRow)}</dl>`,
+      };
+    },
+    schema: (schema: Members): Html =>
+      html`${markdown(schema.description)}<p>${typeOf(schema)}${limitsOf(schema)}</p>${properties(schema)}`,
+  };
 }
 
 const TYPES: Readonly<Record<string, string>> = {

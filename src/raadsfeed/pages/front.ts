@@ -37,6 +37,7 @@ export async function frontPage(context: PagesContext): Promise<Page> {
     all: { href: searchPath(address), text },
   });
   const held = { soort: 'vergaderingen' };
+  const cards = byName(organisations).slice(0, CARDS).map(organisationLine(now));
   return {
     title: 'Raadsinformatie',
     description: 'Vergaderingen, agenda’s en documenten van de raad: bekijken, zoeken en downloaden.',
@@ -59,32 +60,28 @@ ${heading(2, 'Nieuwe documenten')}
 ${itemList(documents, { ...list('Alle documenten', { soort: 'informatieobjecten' }), empty: 'Er zijn nog geen documenten.' })}
 </div></div>`,
       heading(2, 'Organisaties', 'organisaties'),
-      organisations.length === 0 ? paragraph('Er is nog niets gepubliceerd.') : cards(organisations, now),
+      organisations.length === 0
+        ? paragraph('Er is nog niets gepubliceerd.')
+        : html`<ul class="kv-cards">${cards}</ul><ul class="kv-links">${organisations.length > CARDS && html`<li>${link(ORGANISATIONS, `Alle ${count(organisations.length)} organisaties`)}</li>`}<li>${link(`${ORGANISATIONS}.csv`, 'Organisaties als CSV')}</li></ul>`,
     ],
   };
 }
 
-function cards(organisations: readonly FeedOrganisation[], now: Date): Html {
-  const rows = byName(organisations)
-    .slice(0, CARDS)
-    .map((one) => html`<li>${organisationLine(one, now)}</li>`);
-  return html`<ul class="kv-cards">${rows}</ul><ul class="kv-links">${organisations.length > CARDS && html`<li>${link(ORGANISATIONS, `Alle ${count(organisations.length)} organisaties`)}</li>`}<li>${link(`${ORGANISATIONS}.csv`, 'Organisaties als CSV')}</li></ul>`;
-}
-
-function organisationLine(one: FeedOrganisation, now: Date): Html {
-  return html`<span class="kv-list__title">${link(organisationPath(one.organisatiecode), shorten(one.naam, 100))}</span>
-<p class="kv-list__line">${one.laatstBijgewerkt === null ? 'Nog niet bijgewerkt' : `Bijgewerkt op ${day(one.laatstBijgewerkt)}`} ${isStale(one, now) && badge('Loopt achter', 'warning')}</p>`;
+function organisationLine(now: Date): (one: FeedOrganisation) => Html {
+  return (
+    one,
+  ) => html`<li><span class="kv-list__title">${link(organisationPath(one.organisatiecode), shorten(one.naam, 100))}</span>
+<p class="kv-list__line">${one.laatstBijgewerkt === null ? 'Nog niet bijgewerkt' : `Bijgewerkt op ${day(one.laatstBijgewerkt)}`} ${isStale(one, now) && badge('Loopt achter', 'warning')}</p></li>`;
 }
 
 export async function organisationsPage(context: PagesContext, from: number): Promise<Page> {
   const { pool, clock, baseUrl, apiUrl } = context;
   const organisations = byName(await readOrganisations(pool));
-  const now = clock.now();
   const at = (vanaf: number): string => fromPath(ORGANISATIONS, vanaf);
   const found = await readWindow(
     from,
     async ({ offset, limit }) => organisations.slice(offset, offset + limit),
-    (one) => html`<li>${organisationLine(one, now)}</li>`,
+    organisationLine(clock.now()),
   );
   return {
     title: 'Organisaties',

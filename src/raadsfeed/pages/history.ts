@@ -12,38 +12,27 @@ import type { FeedOrganisation } from '../store/state.ts';
 import { organisationPath, type Subject, trail, withQuery } from './context.ts';
 import { textIn } from './rows.ts';
 
-interface HistoryEntry {
-  readonly sequenceNumber: number;
-  readonly op: 'upsert' | 'delete' | 'redact';
-  readonly storedAt: Date;
-  /** Absent: too large to be compared. */
-  readonly record: JsonObject | undefined;
-}
-
-export interface History {
-  /** Latest first; empty when the feed has never had the resource. */
-  readonly entries: readonly HistoryEntry[];
-  readonly earlier: HistoryEntry | undefined;
-}
+export type History = Awaited<ReturnType<typeof readHistory>>;
+type HistoryEntry = History['entries'][number];
 
 /** Number of versions that are compared, and the size of the largest in bytes: changes of larger ones are not listed. */
 const VERSIONS = 20;
 const VERSION_BYTES = 200_000;
 const LIST_BYTES = 6000;
 
-/** @param before only what has a lower number */
+/** Versions of a resource, latest first, none when the feed has never had it; and the one before these. @param before only what has a lower number */
 export async function readHistory(
   db: Db,
   { organisatiecode, resourceType, bronidentificatie }: Subject,
   before = Number.MAX_SAFE_INTEGER,
-): Promise<History> {
+) {
   // Each kind of record has an index of its own.
   const records = (condition: string): string => `
     (select sequence_number, op, stored_at from raadsfeed.records
       where ${condition} and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
         and sequence_number < $4::bigint
       order by sequence_number desc limit ${VERSIONS + 1})`;
-  const { rows } = await db.query<Omit<HistoryEntry, 'record'> & { text: string | null }>({
+  const { rows } = await db.query<Version>({
     // Without a name: planned for its numbers, so that it opens only the partitions that they are in.
     text: `select r.sequence_number as "sequenceNumber", r.op, r.stored_at as "storedAt", t.text
              from (${records(`op = 'upsert'`)} union all ${records(`op <> 'upsert'`)}) r
@@ -54,11 +43,21 @@ export async function readHistory(
             limit ${VERSIONS + 1}`,
     values: [organisatiecode, resourceType, bronidentificatie, before],
   });
-  const entries = rows.map(({ text, ...entry }) => {
-    const record: unknown = text === null ? undefined : JSON.parse(text);
-    return { ...entry, record: isRecord(record) ? record : undefined };
-  });
+  // Without a record: too large to be compared.
+  const entries = rows.map(({ text, ...entry }) => ({ ...entry, record: recordIn(text) }));
   return { entries: entries.slice(0, VERSIONS), earlier: entries[VERSIONS] };
+}
+
+interface Version {
+  readonly sequenceNumber: number;
+  readonly op: 'upsert' | 'delete' | 'redact';
+  readonly storedAt: Date;
+  readonly text: string | null;
+}
+
+function recordIn(text: string | null): JsonObject | undefined {
+  const record: unknown = JSON.parse(text ?? 'null');
+  return isRecord(record) ? record : undefined;
 }
 
 export const historySection = (history: History, address: string): HtmlValue => [
@@ -145,9 +144,8 @@ export async function readRemovals(
   });
   return new Map(
     rows.map(({ bronidentificatie, storedAt, text }) => {
-      const record: unknown = JSON.parse(text ?? 'null');
-      const reason = isRecord(record) ? textIn(record, 'verwijderreden') : undefined;
-      return [bronidentificatie, { storedAt, happened: REASONS[reason ?? '']?.[1] ?? 'is weggehaald' }];
+      const reason = textIn(recordIn(text) ?? {}, 'verwijderreden') ?? '';
+      return [bronidentificatie, { storedAt, happened: REASONS[reason]?.[1] ?? 'is weggehaald' }];
     }),
   );
 }

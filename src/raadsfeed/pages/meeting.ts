@@ -88,7 +88,7 @@ async function withSurroundings(view: ResourceView, agendaSection: HtmlValue): P
   const { pool } = view.context;
   const { self } = view;
   const first = { limit: LIST.most + 1 };
-  const [parts, whole, others, [earlier, next]] = await Promise.all([
+  const [parts, whole, others, around] = await Promise.all([
     listLinked(pool, 'to', self, 'Vergadering', first),
     listLinked(pool, 'from', self, 'Vergadering', { limit: 1 }),
     listLinked(pool, 'to', self, 'Informatieobject', first),
@@ -105,8 +105,7 @@ async function withSurroundings(view: ResourceView, agendaSection: HtmlValue): P
       heading(2, 'Documenten bij de vergadering'),
       linkedList(view, others, 'Informatieobject', 'Alle documenten bij de vergadering', LIST),
     ],
-    (earlier ?? next) !== undefined &&
-      html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${neighbour('Vorige', earlier)}${neighbour('Volgende', next)}</nav>`,
+    around,
   ];
 }
 
@@ -144,26 +143,23 @@ function whenText(data: JsonObject, when: Date, end: Date | undefined): HtmlValu
   return html`<time datetime="${when.toISOString()}">${weekday(when)}, ${time(when)} uur</time>${end !== undefined && ` tot ${sameDay ? `${time(end)} uur` : dayAndTime(end)}`}`;
 }
 
-async function neighbours({
-  context: { pool },
-  self: { organisatiecode },
-  data,
-}: ResourceView): Promise<readonly [earlier?: Item | undefined, next?: Item | undefined]> {
+/** The meetings of the same body before and after this one. */
+async function neighbours({ context: { pool }, self: { organisatiecode }, data }: ResourceView): Promise<HtmlValue> {
   const gremium = bodyKey(bodyOf(data));
   const moment = meetingDate(data);
-  if (gremium === undefined || moment === undefined) return [];
+  if (gremium === undefined || moment === undefined) return undefined;
   const when = new Date(moment);
   const of = { organisatiecode, gremium, resourceType: 'Vergadering', limit: 1 } as const;
   const [[earlier], [next]] = await Promise.all([
     listItems(pool, { ...of, to: when }),
     listItems(pool, { ...of, from: new Date(when.getTime() + 1), order: 'oldest' }),
   ]);
-  return [earlier, next];
-}
-
-function neighbour(word: string, item: Item | undefined): HtmlValue {
-  if (item?.datum === undefined || item.datum === null) return undefined;
-  return link(pagePath(item), `${word}: ${weekday(item.datum)}`);
+  const to = (word: string, item: Item | undefined): HtmlValue =>
+    item?.datum && link(pagePath(item), `${word}: ${weekday(item.datum)}`);
+  return (
+    (earlier ?? next) !== undefined &&
+    html`${heading(2, 'Andere vergaderingen')}<nav class="kv-pager" aria-label="Andere vergaderingen van deze commissie">${to('Vorige', earlier)}${to('Volgende', next)}</nav>`
+  );
 }
 
 function bodyOf({ georganiseerddoorgremium: body }: JsonObject): JsonObject {

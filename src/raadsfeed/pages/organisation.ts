@@ -79,7 +79,7 @@ export async function organisationPage(
           'warning',
           `Deze gegevens lopen achter. Ze zijn ${updated === null ? 'nog niet eerder bijgewerkt' : `voor het laatst bijgewerkt op ${updated}`}.`,
         ),
-      searchForm('', { organisatie: organisatiecode, gremium }),
+      searchForm({ organisatie: organisatiecode, gremium }),
       heading(2, `Vergaderingen in ${monthName(month)}`, 'agenda'),
       html`<nav class="kv-month" aria-label="Andere maanden">${link(monthPath(otherMonth(month, -1)), `‹ ${monthName(otherMonth(month, -1))}`)}${link(monthPath(otherMonth(month, 1)), `${monthName(otherMonth(month, 1))} ›`)}</nav>`,
       meetings.length > 0 && meetings.length < MEETINGS && calendar(month, meetings, now, dayPath),

@@ -4,7 +4,7 @@ import { count, day } from '../../html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../html/page.ts';
 import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES, type ResourceType } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
-import { type Html, type HtmlValue, html, shorten } from '../../lib/template.ts';
+import { type Html, type HtmlValue, html, shorten, trusted } from '../../lib/template.ts';
 import { dayAfter, dutchDay, isDay, midnight } from '../../lib/time.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { raadsfeedProblems } from '../problems.ts';
@@ -14,7 +14,7 @@ import { fileLink, joined, TYPE_NAMES, textIn } from './rows.ts';
 import { type Facet, type SearchResult, type SearchSort, search } from './search/find.ts';
 import type { Item } from './search/lists.ts';
 import { type KindQuery, MOST_TERMS, QUERY_LENGTH, readKind, readQuery } from './search/query.ts';
-import { findMissing, type Marks, type MissingTerm, markWords, readWords, type WordQuery } from './search/words.ts';
+import { findMissing, type Marks, markWords, readWords } from './search/words.ts';
 
 const SEARCH_MS = 3000;
 /** The planner has no statistics of words: it would scan the table, compile short queries, and sort on disk. */
@@ -65,40 +65,39 @@ export function searchPath(
   return withQuery(`${PATH}${suffix}`, { ...rest, pagina: pagina === 1 ? undefined : pagina, voor });
 }
 
+/** Whether the query has words, beside one for a kind. */
+const hasWords = ({ q }: SearchAddress, kind: KindQuery | undefined): boolean =>
+  q !== undefined && (kind === undefined || kind.query !== undefined);
+
 /** Without words, the newest items in the feed come first, meetings by date; of coming items the soonest. */
-function sortOf({ q, soort, komend, sorteer }: SearchAddress, kind: KindQuery | undefined): (typeof SORTS)[number] {
-  const hasWords = q !== undefined && (kind === undefined || kind.query !== undefined);
-  if (sorteer !== undefined && (sorteer !== 'relevantie' || hasWords)) return sorteer;
+function sortOf(address: SearchAddress, kind: KindQuery | undefined): (typeof SORTS)[number] {
+  const { q, soort, komend, sorteer } = address;
+  if (sorteer !== undefined && (sorteer !== 'relevantie' || hasWords(address, kind))) return sorteer;
   if (kind !== undefined) return komend === undefined ? 'datum' : 'oudste';
   if (q !== undefined) return 'relevantie';
   if (komend !== undefined) return 'oudste';
   return soort === COLLECTIONS.Vergadering ? 'datum' : 'nieuwste';
 }
 
-interface FoundByWords extends SearchResult {
-  /** Absent when the query is empty or has no words. */
-  readonly words?: WordQuery | undefined;
-  /** The query is a word for a kind of item. */
-  readonly kind?: KindQuery | undefined;
-  readonly missing: readonly MissingTerm[];
-}
+type Found = Awaited<ReturnType<typeof runSearch>>;
 
-const NO_FACETS = { organisations: [], types: [], bodies: [] } as const;
-const NOTHING: FoundByWords = { items: [], total: 0, isMore: false, ...NO_FACETS, missing: [] };
+const NOTHING = {
+  ...{ items: [], total: 0, isMore: false, organisations: [], types: [], bodies: [] },
+  ...{ words: undefined, kind: undefined, missing: [] },
+};
 
-interface Part {
-  readonly offset: number;
-  readonly limit: number;
-  /** For a feed reader: newest in the feed first, so that later changes move nothing; only items before `voor`. */
-  readonly follow?: { readonly voor: number | undefined };
-}
-
+/**
+ * Runs a search within its time; without `words` the query has none, or is only a word for a kind of item.
+ * @param follow for a feed reader: newest in the feed first, so that later changes move nothing; only items before `voor`
+ * @throws {Problem} when it takes longer
+ */
 export async function runSearch(
   { pool, clock }: PagesContext,
   address: SearchAddress,
   organisations: readonly FeedOrganisation[],
-  { offset, limit, follow }: Part,
-): Promise<FoundByWords> {
+  part: { readonly offset: number; readonly limit: number },
+  follow?: { readonly voor: number | undefined },
+) {
   const { q, organisatie, gremium, soort, van, tot, komend } = address;
   const typed = q === undefined ? undefined : readQuery(q);
   // The query has no searchable word; returning every item would be wrong.
@@ -108,7 +107,7 @@ export async function runSearch(
   const days = [van, komend && dutchDay(clock.now())].filter((date) => date !== undefined).toSorted();
   const from = days.at(-1);
   const request = {
-    ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), offset, limit },
+    ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), ...part },
     from: from === undefined ? undefined : midnight(from),
     to: tot === undefined ? undefined : midnight(dayAfter(tot)),
     ...(follow === undefined ? { sort: sortOf(address, kind) } : ({ sort: 'nieuwste', before: follow.voor } as const)),
@@ -122,11 +121,8 @@ export async function runSearch(
         const words = query && (await readWords(db, query, organisations));
         if (query !== undefined && words === undefined) return NOTHING;
         const result = await search(db, { ...request, words });
-        return {
-          ...result,
-          ...{ words, kind },
-          missing: words && result.total === 0 ? await findMissing(db, words, organisations) : [],
-        };
+        const missing = words && result.total === 0 ? await findMissing(db, words, organisations) : [];
+        return { ...result, words, kind, missing };
       },
       { readOnly: true },
     );
@@ -147,7 +143,7 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
   const organisations = await readOrganisations(context.pool);
   const part = { offset: (pagina - 1) * RESULTS_PAGE, limit: RESULTS_PAGE };
   const result = await runSearch(context, address, organisations, part);
-  const { items, total, isMore, words } = result;
+  const { items, total, isMore, words, kind } = result;
   const hasNext = isMore || total > pagina * RESULTS_PAGE;
   const marks = words && (await markWords(context.pool, words, items.flatMap(textsOf)));
   const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
@@ -166,9 +162,9 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result, address))}
 ${isMore && paragraph(`Er zijn meer resultaten. De aantallen bij de filters zijn van ${count(total)} resultaten.`)}
-${total > 1 && sortLinks(address, result.kind)}
-${result.kind?.type !== undefined && kindNote(address, result.kind.type, result.kind.word)}
-${isCut(address) && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
+${total > 1 && sortLinks(address, kind)}
+${kind?.type !== undefined && kindNote(address, kind.type, kind.word)}
+${q !== undefined && readQuery(q)?.isCut === true && paragraph(`U typte meer dan ${MOST_TERMS} woorden; er is gezocht naar de eerste ${MOST_TERMS}.`)}
 ${total === 0 && nothingFound(address, result)}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
 ${total > 0 && hits.length === 0 && paragraph('Op deze pagina staan geen resultaten meer.')}
@@ -190,18 +186,16 @@ function kindNote(address: SearchAddress, type: ResourceType, word: string): Htm
   ]);
 }
 
-const isCut = ({ q }: SearchAddress): boolean => q !== undefined && readQuery(q)?.isCut === true;
-
 /** How the query was read, which words have no hit, and the nearest spelling. */
-function nothingFound(address: SearchAddress, { words, missing, kind }: FoundByWords): HtmlValue {
-  if (address.q === undefined || (kind !== undefined && words === undefined)) return paragraph('Haal een filter weg.');
+function nothingFound(address: SearchAddress, { words, missing, kind }: Found): HtmlValue {
+  const { q } = address;
+  if (q === undefined || (kind !== undefined && words === undefined)) return paragraph('Haal een filter weg.');
   if (words === undefined)
     return paragraph('Typ minstens één woord zonder - ervoor. Met - voor een woord sluit u dat woord uit.');
-  const { q } = address;
   const quoted = (text: string): string => `“${shorten(text, 80)}”`;
   const hints = missing.map(({ text, nearest }) => {
-    const instead = nearest === undefined ? undefined : q.replace(text, nearest);
-    return html`<li>${quoted(text)} komt nergens voor.${instead !== undefined && html` Bedoelde u ${link(searchPath(address, { q: instead }), nearest ?? '')}?`}</li>`;
+    const instead = nearest !== undefined && link(searchPath(address, { q: q.replace(text, nearest) }), nearest);
+    return html`<li>${quoted(text)} komt nergens voor.${instead && html` Bedoelde u ${instead}?`}</li>`;
   });
   return [
     paragraph(`Gezocht is naar ${words.terms.map(({ text }) => quoted(text)).join(', ')}.`),
@@ -225,33 +219,45 @@ const PLURALS: Readonly<Record<ResourceType, string>> = {
   Informatieobject: 'Documenten',
 };
 
-export function searchForm(typed = '', hidden: Readonly<Record<string, string | undefined>> = {}): Html {
+export function searchForm(hidden: Readonly<Record<string, string | undefined>> = {}): Html {
   return html`<form class="kv-search" action="${PATH}" method="get" role="search">
-<div class="kv-search__words"><label for="q">Zoek in vergaderingen, agendapunten en documenten</label>
-<input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${typed}" autocomplete="off"></div>
-${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}
-<button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button>
+${wordsField('Zoek in vergaderingen, agendapunten en documenten', '')}
+${Object.entries(hidden).map(([name, value]) => hiddenField(name, value))}
+${SUBMIT}
 </form>`;
 }
 
+const INPUT = trusted('class="utrecht-textbox utrecht-textbox--html-input"');
+const SUBMIT = trusted('<button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button>');
+
+const wordsField = (label: string, value: string | undefined): Html =>
+  html`<div class="kv-search__words"><label for="q">${label}</label>
+<input ${INPUT} id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${value}" autocomplete="off"></div>`;
+
+const hiddenField = (name: string, value: string | undefined): HtmlValue =>
+  value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`;
+
+type Options = readonly (readonly [value: string, text: string])[];
+
 function form(address: SearchAddress, organisations: readonly FeedOrganisation[]): Html {
-  const option = (value: string, text: string, chosen: string | undefined): Html =>
-    html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${shorten(text, 80)}</option>`;
+  const select = (name: 'organisatie' | 'soort', label: string, options: Options): Html => {
+    const isChosen = (value: string): boolean => value === (address[name] ?? '');
+    return html`<div><label for="${name}">${label}</label><select class="utrecht-select utrecht-select--html-select" id="${name}" name="${name}">${options.map(([value, text]) => html`<option value="${value}"${isChosen(value) && html` selected`}>${shorten(text, 80)}</option>`)}</select></div>`;
+  };
+  const date = (name: 'van' | 'tot', label: string): Html =>
+    html`<div><label for="${name}">${label}</label><input ${INPUT} id="${name}" name="${name}" type="date" value="${address[name]}"></div>`;
+  const named = byName(organisations).map(({ organisatiecode, naam }) => [organisatiecode, naam] as const);
+  const types = RESOURCE_TYPES.map((type) => [COLLECTIONS[type], PLURALS[type]] as const);
   return html`<form action="${PATH}" method="get" role="search">
-<div class="kv-search kv-search--filters"><div class="kv-search__words"><label for="q">Woorden, namen of een zin tussen aanhalingstekens</label>
-<input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${address.q}" autocomplete="off"></div>
-<div><label for="organisatie">Organisatie</label><select class="utrecht-select utrecht-select--html-select" id="organisatie" name="organisatie">${option('', 'Alle', address.organisatie)}${byName(
-    organisations,
-  )
-    .slice(0, 400)
-    .map(({ organisatiecode, naam }) => option(organisatiecode, naam, address.organisatie))}</select></div>
-<div><label for="soort">Soort</label><select class="utrecht-select utrecht-select--html-select" id="soort" name="soort">${option('', 'Alles', address.soort)}${RESOURCE_TYPES.map((type) => option(COLLECTIONS[type], PLURALS[type], address.soort))}</select></div>
-<div><label for="van">Vanaf</label><input class="utrecht-textbox utrecht-textbox--html-input" id="van" name="van" type="date" value="${address.van}"></div>
-<div><label for="tot">Tot en met</label><input class="utrecht-textbox utrecht-textbox--html-input" id="tot" name="tot" type="date" value="${address.tot}"></div>
+<div class="kv-search kv-search--filters">${wordsField('Woorden, namen of een zin tussen aanhalingstekens', address.q)}
+${select('organisatie', 'Organisatie', [['', 'Alle'], ...named.slice(0, 400)])}
+${select('soort', 'Soort', [['', 'Alles'], ...types])}
+${date('van', 'Vanaf')}
+${date('tot', 'Tot en met')}
 <div class="kv-search__check"><input id="komend" name="komend" type="checkbox" value="ja"${address.komend !== undefined && html` checked`}> <label for="komend">Alleen wat nog komt</label></div>
-${address.gremium !== undefined && html`<input type="hidden" name="gremium" value="${address.gremium}">`}
-${address.sorteer !== undefined && html`<input type="hidden" name="sorteer" value="${address.sorteer}">`}
-<button class="utrecht-button utrecht-button--primary-action" type="submit">Zoeken</button></div>
+${hiddenField('gremium', address.gremium)}
+${hiddenField('sorteer', address.sorteer)}
+${SUBMIT}</div>
 </form>`;
 }
 
@@ -288,7 +294,7 @@ function sortLinks(address: SearchAddress, kind: KindQuery | undefined): Html {
   const chosen = sortOf(address, kind);
   const choice = (sort: (typeof SORTS)[number], text: string): Html =>
     html`<li>${sort === chosen ? html`<strong>${text}</strong>` : link(searchPath(address, { sorteer: sort }), text)}</li>`;
-  return html`<ul class="kv-links">${address.q !== undefined && (kind === undefined || kind.query !== undefined) && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
+  return html`<ul class="kv-links">${hasWords(address, kind) && choice('relevantie', 'Beste resultaat eerst')}${choice('nieuwste', 'Nieuw binnengekomen eerst')}${choice('datum', 'Nieuwste datum eerst')}${choice('oudste', 'Oudste datum eerst')}</ul>`;
 }
 
 function pager(number: number, hasNext: boolean, at: (page: number) => string): HtmlValue {

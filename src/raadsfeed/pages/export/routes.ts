@@ -87,8 +87,8 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     const address = readSearchAddress({ ...query, sorteer: undefined, pagina: '1' });
     const { voor } = partOf(query);
     const organisations = await readOrganisations(pool);
-    const part = { offset: 0, limit: ATOM_ENTRIES + 1, follow: { voor } };
-    const { items, total, isMore } = await runSearch(context, address, organisations, part);
+    const part = { offset: 0, limit: ATOM_ENTRIES + 1 };
+    const { items, total, isMore } = await runSearch(context, address, organisations, part, { voor });
     const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
     const body = atom({
       title: address.q === undefined ? 'Raadsinformatie' : `Zoeken naar ${address.q}`,

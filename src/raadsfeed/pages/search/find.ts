@@ -92,16 +92,15 @@ async function find(db: Db, { words, sort, offset, limit, ...filter }: SearchReq
             ${has(words?.all.replaceAll('<->', '&'), 's.read')} as near
        from (select *, ts_delete(words, '') as read from ${inOrder(sort, conditions, `$${values.push(most)}`)} s offset 0) s`;
   const read = way.by === 'index' ? 'select 0 as score, false as near' : byOrder(way.most);
-  const inTitles = (): string => byIndex(words?.title, `${BEST}`);
-  const hits = {
-    index: () =>
-      byIndex(
-        words?.all,
-        score((query) => `s.number in (select s.number from pages.items s where ${has(query, 's.words')})`),
-      ),
-    order: () => `select * from read where score is not null`,
-    titles: () => `select ${HIT}, score from read s where score < ${BEST} union all ${inTitles()}`,
-  }[way.by]();
+  const isIn = (query: string): string =>
+    `s.number in (select s.number from pages.items s where ${has(query, 's.words')})`;
+  const ways = {
+    index: () => byIndex(words?.all, score(isIn)),
+    order: () => 'select * from read where score is not null',
+    titles: () =>
+      `select ${HIT}, score from read s where score < ${BEST} union all ${byIndex(words?.title, `${BEST}`)}`,
+  };
+  const hits = ways[way.by]();
   const { rows } = await db.query<Item & { counted: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with read as materialized (${read}), hits as materialized (${hits}),

@@ -64,9 +64,7 @@ const countWords = (rows: string): string => `, counted as (
   returning word, rows)
   select word from counted where rows <= 0`;
 
-interface Present extends Pick<FeedChange, 'sequenceNumber' | 'resource' | 'resourceType' | 'storedAt'> {
-  readonly entry: Entry;
-}
+type Present = Omit<FeedChange, 'data'> & { readonly entry: Entry };
 
 /** The words of a row: of its texts `a` and `x`, of the name of its body `c`, and of the organisation and day. Each has its own weights. */
 export const WORDS = `pages.words_of(a, '=', 'A') || pages.words_of(x, '', 'A') || pages.words_of(c, '@', 'B') || pages.place_of(o, datum)`;
@@ -81,20 +79,11 @@ const FIRST_RECORD = `
    order by r.sequence_number limit 1`;
 
 function writeEntries(present: readonly Present[]): pg.QueryConfig {
-  const rows = present.map(({ sequenceNumber: n, resource, resourceType: t, storedAt, entry }) => {
+  const rows = present.map(({ sequenceNumber: n, resource, resourceType: t, storedAt: stored_at, entry }) => {
+    const { organisatiecode: o, bronidentificatie: b } = resource;
     const { words, references: _, ...columns } = entry;
     const [a, x, c] = words;
-    return {
-      ...columns,
-      n,
-      o: resource.organisatiecode,
-      t,
-      b: resource.bronidentificatie,
-      stored_at: storedAt,
-      a,
-      x,
-      c,
-    };
+    return { ...columns, ...{ n, o, t, b, stored_at, a, x, c } };
   });
   return {
     name: 'pages-write',
@@ -113,10 +102,9 @@ function writeEntries(present: readonly Present[]): pg.QueryConfig {
                   vergadering, gremium, gremiumnaam, summary, ${WORDS}
              from g left join lateral (${FIRST_RECORD}) f on true
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
-             set number = excluded.number, stored_at = excluded.stored_at, first_number = excluded.first_number,
-                 first_stored_at = excluded.first_stored_at, titel = excluded.titel, datum = excluded.datum,
-                 soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
-                 gremiumnaam = excluded.gremiumnaam, summary = excluded.summary, words = excluded.words
+             set (number, stored_at, first_number, first_stored_at, titel, datum, soort, vergadering, gremium, gremiumnaam, summary, words) =
+                 (excluded.number, excluded.stored_at, excluded.first_number, excluded.first_stored_at, excluded.titel, excluded.datum,
+                  excluded.soort, excluded.vergadering, excluded.gremium, excluded.gremiumnaam, excluded.summary, excluded.words)
            where s.number <= excluded.number
            returning s.words)
            ${countWords('select -1, words from before union all select 1, words from written')}`,
