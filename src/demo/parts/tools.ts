@@ -1,5 +1,5 @@
 import { checkStored } from '../../gegevens/tools/check/check-deliveries.ts';
-import { summary } from '../../gegevens/tools/check/report-text.ts';
+import { summary } from '../../gegevens/tools/check/report.ts';
 import { reportWords } from '../../gegevens/tools/check/report-words.ts';
 import { sheetLines } from '../../gegevens/tools/preflight/data-sheet.ts';
 import { preflight } from '../../gegevens/tools/preflight/preflight.ts';

@@ -6,14 +6,13 @@ import { CommandError, UsageError } from '../../../lib/command-error.ts';
 import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { reasonOf } from '../../../lib/log.ts';
-import { counted, createProgress, table } from '../../../lib/output.ts';
+import { counted, createProgress } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import { systemClock } from '../../../lib/time.ts';
 import type { Levering, Period } from '../../model/selection.ts';
 import type { Journalled } from '../../store/journal.ts';
 import type { CheckReport } from '../check/findings.ts';
-import type { Subject } from '../check/report-html.ts';
-import type { Report } from '../check/report-text.ts';
+import type { Report, Subject } from '../check/report.ts';
 import { LANGUAGES, type Language, type ReportWords, reportWords } from '../check/report-words.ts';
 import { faultText } from '../tables/table-file.ts';
 import { type GivenTables, readMapping, readTableFile, refuseTables, type TableOptions } from './given-tables.ts';
@@ -155,8 +154,8 @@ export async function checkEntry(
     const text = 'The contents of this answer are no longer known: its leveringen have been pruned.';
     return { text, json: null, blocking: 0, blockers: [] };
   }
-  const { describeReport } = await import('../check/report-text.ts');
-  const report = describeReport(checked, table);
+  const { describeReport } = await import('../check/report.ts');
+  const report = describeReport(checked);
   return { ...report, text: `In this answer: ${report.text}` };
 }
 
@@ -167,9 +166,8 @@ async function write(
   report: CheckReport,
   subject: Subject,
 ): Promise<void> {
-  const { reportHtml } = await import('../check/report-html.ts');
-  const { describeReport } = await import('../check/report-text.ts');
-  const { text, json, blocking } = describeReport(report, table);
+  const { describeReport, reportHtml } = await import('../check/report.ts');
+  const { text, json, blocking } = describeReport(report);
   const { html = false, out } = options;
   const people = html ? reportHtml(report, subject, wordsOf(options)) : `${subject.sources.join('\n')}\n${text}`;
   if (out === undefined) output.result(json, () => output.line(people.trimEnd()));

@@ -4,10 +4,9 @@ import type { ToolContext } from '../../../commands/run-command.ts';
 import { CommandError } from '../../../lib/command-error.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { table } from '../../../lib/output.ts';
 import { Faults } from '../../import/faults.ts';
 import type { Period } from '../../model/selection.ts';
-import type { Report } from '../check/report-text.ts';
+import type { Report } from '../check/report.ts';
 import type { Plan } from '../tables/plan.ts';
 import { faultText } from '../tables/table-file.ts';
 import { maskedText } from '../tables/target-form.ts';
@@ -30,13 +29,13 @@ export async function createJudge(
   { tables, now }: { readonly tables: GivenTables | undefined; readonly now: Date },
 ) {
   const { DeliveryCheck } = await import('../check/delivery-check.ts');
-  const { describeReport } = await import('../check/report-text.ts');
+  const { describeReport } = await import('../check/report.ts');
   const check = new DeliveryCheck({ model, now, blockingOnly: !isWhole });
   return {
     check,
     report(): Report {
       tables?.locate(check.findings, showPersons);
-      return describeReport(check.report(), isWhole ? table : undefined);
+      return describeReport(check.report(), isWhole);
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Model } from '../../../lib/exchange-model/model.ts';
 import { counted, createProgress } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
 import type { Change, Conflict, Replacement, ReplaceReason } from '../../store/replace-deliveries.ts';
-import type { Report } from '../check/report-text.ts';
+import type { Report } from '../check/report.ts';
 import type { Plan } from '../tables/plan.ts';
 import { faultText } from '../tables/table-file.ts';
 import { createJudge, type DryRunOptions, dryRun } from './dry-run.ts';

@@ -74,7 +74,7 @@ async function requestOne(
   { outway, ...options }: RequestOptions,
 ): Promise<SupplierResult> {
   const { output, interrupted } = context;
-  const { countFindings } = await import('../check/report-text.ts');
+  const { countFindings } = await import('../check/report.ts');
   const { supplier, variant, model } = line;
   const isGrant = supplier.startsWith('$');
   const out = options.out === undefined ? undefined : join(options.out, `${nameOf(line)}.json`);
