@@ -59,22 +59,29 @@ export interface RequestDeliveryOptions {
   readonly tell: (text: string) => void;
 }
 
-export interface DeliveredPage extends CheckedPage {
-  readonly page: number;
-  readonly records: number;
+/** A page with a valid digest, signature, form and model. */
+interface CheckedPage {
+  readonly gegevens: JsonObject;
+  readonly paginering: Paginering | undefined;
+  readonly verified: Verified;
   readonly answered: SupplierResponse;
+}
+
+interface ReceivedPage extends CheckedPage {
   /** Absent for a page that an earlier run received. */
   readonly request: SentRequest | undefined;
+}
+
+export interface DeliveredPage extends ReceivedPage {
+  readonly page: number;
+  readonly records: number;
 }
 
 /** Milliseconds without a byte. */
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/**
- * Requests a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages belong together.
- * @throws {RequesterError} at the first fault
- */
+/** Requests a delivery and follows its pages, checking each, and that they belong together. @throws {RequesterError} at the first fault */
 export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
   const { url, model, keep, resume, tell } = options;
   const identity = { url, variant: model.variant, model: model.mapping.versie, body: JSON.stringify(options.body) };
@@ -89,7 +96,7 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
     // Kept pages after the first missing one do not count: they would be of another state.
     const isAfterNew = last?.request !== undefined;
     const received = (isAfterNew ? undefined : await findKept(options, kept, page, body)) ?? (await ask(options, body));
-    const { paginering, request, answered, verified } = received;
+    const { paginering, request, verified } = received;
     const records = countRecords(received, model);
     total += records;
     if (first !== undefined || paginering !== undefined) compare(first ?? received, received, page);
@@ -99,7 +106,7 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
       const advice = 'start again without --resume';
       throw new RequesterError(`page ${page} belongs to a newer delivery than the pages kept: ${advice}`);
     }
-    if (request !== undefined) await kept?.keep(page, request, answered);
+    if (request !== undefined) await kept?.keep(page, request, received.answered);
     const of = paginering === undefined ? '' : ` of ${paginering.totalPages}`;
     const ofEarlier = request === undefined ? ', kept by an earlier run' : '';
     tell(`page ${page}${of}: ${records} records, signed by ${verified.oin ?? 'nobody known'}${ofEarlier}`);
@@ -112,16 +119,13 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
   }
 }
 
-type Received = CheckedPage & Pick<DeliveredPage, 'answered' | 'request'>;
-
-async function ask({ requester, form, tell, ...options }: RequestDeliveryOptions, body: string): Promise<Received> {
+async function ask({ requester, form, tell, ...options }: RequestDeliveryOptions, body: string): Promise<ReceivedPage> {
   const signed = await signedHeaders(requester.signer, form, body);
   const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
   const headers = { ...options.headers, ...signed };
   const answered = await sendRequest({ ...options, ...limits, body, headers, waiting: tell });
-  const checked = await checkAnswer(answered, requester.verifier, options.model);
   const request = { body, digest: signed.digest, signature: signed['nlgov-adr-payload-sig'] };
-  return { ...checked, answered, request };
+  return { ...(await checkAnswer(answered, requester.verifier, options.model)), request };
 }
 
 /** A kept page, if it is the answer to this request and still valid; one that was damaged on disk is requested again. */
@@ -130,11 +134,11 @@ async function findKept(
   kept: KeptPages | undefined,
   page: number,
   body: string,
-): Promise<Received | undefined> {
+): Promise<ReceivedPage | undefined> {
   const answered = await kept?.find(page, body);
   if (answered === undefined) return undefined;
   try {
-    return { ...(await checkAnswer(answered, requester.verifier, model)), answered, request: undefined };
+    return { ...(await checkAnswer(answered, requester.verifier, model)), request: undefined };
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     tell(`page ${page} was kept but is not valid (${error.message}): requesting it again`);
@@ -173,24 +177,14 @@ export async function signedHeaders(signer: Signer, form: 'digest' | 'body', bod
   };
 }
 
-/** A page with a valid digest, signature, form and model. */
-export interface CheckedPage {
-  readonly gegevens: JsonObject;
-  readonly paginering: Paginering | undefined;
-  readonly verified: Verified;
-}
-
 const PAGINERING = ['pageSize', 'currentPage', 'totalPages', 'totalRecords'] as const;
 type Paginering = Readonly<Record<(typeof PAGINERING)[number], number>>;
 
 const SHOWN_FAULTS = 10;
 
 /** Checks one answer. @throws {RequesterError} that says what is wrong */
-export async function checkAnswer(
-  { status, headers, body }: SupplierResponse,
-  verifier: Verifier,
-  model: Model,
-): Promise<CheckedPage> {
+export async function checkAnswer(answered: SupplierResponse, verifier: Verifier, model: Model): Promise<CheckedPage> {
+  const { status, headers, body } = answered;
   if (status !== 200) {
     // An Outway or Inway also gives the reason of a refusal in a header, with or without a body.
     const problem = describeProblem(body, headers['fsc-error-code']?.[0]);
@@ -204,27 +198,29 @@ export async function checkAnswer(
     });
   const value = parseJson(body);
   if (value === undefined) throw new RequesterError('the answer is not JSON');
-  if (!isRecord(value) || !isRecord(value.gegevens)) throw new RequesterError('the answer has no `gegevens`');
-  const unknown = Object.keys(value).filter((name) => name !== 'gegevens' && name !== 'paginering');
-  if (unknown.length > 0) throw new RequesterError(`the answer has unknown members: ${unknown.join(', ')}`);
-  const { gegevens } = value;
-  if (!model.whole.ok(gegevens)) {
-    const shown = model.whole
-      .faults(gegevens)
-      .slice(0, SHOWN_FAULTS)
-      .map(({ instancePath, message }) => `  ${instancePath || '/'} ${message}`);
-    const { versie } = model.mapping;
-    const other = builtInVersions(model.variant)
-      .toReversed()
-      .find((version) => version !== versie && loadModel(model.variant, version).whole.ok(gegevens));
-    const advice =
-      other === undefined ? [] : [`it is a delivery of model ${other}: --model ${other} requests it as such`];
-    throw new RequesterError([`\`gegevens\` does not fit the model ${versie}:`, ...shown, ...advice].join('\n'));
-  }
-  if (value.paginering !== undefined && !isPaginering(value.paginering)) {
+  if (!isRecord(value)) throw new RequesterError('the answer has no `gegevens`');
+  const { gegevens, paginering, ...unknown } = value;
+  if (!isRecord(gegevens)) throw new RequesterError('the answer has no `gegevens`');
+  const names = Object.keys(unknown);
+  if (names.length > 0) throw new RequesterError(`the answer has unknown members: ${names.join(', ')}`);
+  if (!model.whole.ok(gegevens)) throw misfit(gegevens, model);
+  if (paginering !== undefined && !isPaginering(paginering))
     throw new RequesterError('`paginering` is not what the contract says');
-  }
-  return { gegevens, paginering: value.paginering, verified };
+  return { gegevens, paginering, verified, answered };
+}
+
+/** Names the faults, and the other model that it does fit. */
+function misfit(gegevens: JsonObject, { variant, mapping, whole }: Model): RequesterError {
+  const shown = whole
+    .faults(gegevens)
+    .slice(0, SHOWN_FAULTS)
+    .map(({ instancePath, message }) => `  ${instancePath || '/'} ${message}`);
+  const other = builtInVersions(variant)
+    .toReversed()
+    .find((version) => version !== mapping.versie && loadModel(variant, version).whole.ok(gegevens));
+  const advice =
+    other === undefined ? [] : [`it is a delivery of model ${other}: --model ${other} requests it as such`];
+  return new RequesterError([`\`gegevens\` does not fit the model ${mapping.versie}:`, ...shown, ...advice].join('\n'));
 }
 
 function isPaginering(value: unknown): value is Paginering {

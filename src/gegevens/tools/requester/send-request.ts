@@ -52,34 +52,23 @@ const PROBLEM_BYTES = 65_536;
 const LONGEST_WAIT_MS = 60_000;
 
 /** Sends a request; after 429, 502 or 503 it is retried when `Retry-After` says so. @throws {RequesterError} */
-export async function sendRequest({
-  freshHeaders,
-  waiting,
-  attempts = ATTEMPTS,
-  ...options
-}: SendOptions): Promise<SupplierResponse> {
+export async function sendRequest(options: SendOptions): Promise<SupplierResponse> {
+  const { freshHeaders, waiting, signal, attempts = ATTEMPTS } = options;
   for (let attempt = 1; ; attempt += 1) {
     const headers = { ...options.headers, ...freshHeaders?.() };
     const answered = await post({ ...options, headers });
-    if (![429, 502, 503].includes(answered.status) || attempt >= attempts) {
+    if (![429, 502, 503].includes(answered.status) || attempt >= attempts)
       return { ...answered, transactionId: headers['fsc-transaction-id'] };
-    }
     const named = Number(answered.headers['retry-after']?.[0]) * 1000;
     const wait = Math.min(Number.isFinite(named) ? named : 1000 * 2 ** attempt, LONGEST_WAIT_MS);
     waiting(`status ${answered.status}: trying again in ${Math.ceil(wait / 1000)} s`);
-    await delay(wait, undefined, { signal: options.signal });
+    await delay(wait, undefined, { signal });
   }
 }
 
 /** @throws {RequesterError} without a complete answer; the signal's reason */
-async function post({
-  url,
-  headers,
-  body,
-  timeoutMs,
-  maxBytes,
-  signal,
-}: Omit<SendOptions, 'waiting'>): Promise<SupplierResponse> {
+async function post({ url, timeoutMs, maxBytes, signal, ...options }: SendOptions): Promise<SupplierResponse> {
+  const { headers, body } = options;
   try {
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
     const received = await request(url, { method: 'POST', headers, body, signal, ...timeouts });
@@ -105,26 +94,27 @@ async function post({
   }
 }
 
-interface TokenRequest {
+/** An access token by client credentials with scope `read`. @throws {RequesterError} */
+export async function fetchToken({
+  url,
+  ...client
+}: {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-}
-
-/** An access token by client credentials with scope `read`. @throws {RequesterError} */
-export async function fetchToken({ url, ...client }: TokenRequest): Promise<string> {
+}): Promise<string> {
   try {
     return await clientCredentialsToken({ ...client, tokenUrl: url, scopes: ['read'] })();
   } catch (cause) {
     if (!(cause instanceof TokenFetchError)) throw cause;
     const { status, answer } = cause;
-    if (status === undefined) {
-      const why = reasonOf(cause.cause);
-      throw new RequesterError(`the token endpoint ${url} cannot be reached: ${why}`, { cause, isTemporary: true });
-    }
+    const isTemporary = status === undefined || isTemporaryStatus(status);
     const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
-    const isTemporary = isTemporaryStatus(status);
-    throw new RequesterError(`the token endpoint answered ${status}${reason}, not a token`, { cause, isTemporary });
+    const what =
+      status === undefined
+        ? `the token endpoint ${url} cannot be reached: ${reasonOf(cause.cause)}`
+        : `the token endpoint answered ${status}${reason}, not a token`;
+    throw new RequesterError(what, { cause, isTemporary });
   }
 }
 
