@@ -19,8 +19,8 @@ interface RecordOfPersons extends Run {
 }
 
 interface PersonCounts {
-  readonly persons: number;
-  readonly active: number;
+  persons: number;
+  active: number;
   /** Persons by latest step. */
   readonly steps: Map<number, number>;
 }
@@ -88,25 +88,22 @@ export class Persons {
   count(period: Period | undefined): ReadonlyMap<number, PersonCounts> {
     const [start, end] = period ? [dayNumber(period.start) ?? 0, dayNumber(period.end) ?? 0] : [STILL, ALWAYS];
     const counts = new Map<number, PersonCounts>();
-    const persons = this.#rows.query(
-      `select municipality, count(distinct person) as persons,
-        count(distinct case when begins <= ? and ends >= ? then person end) as active
-      from occurrences group by municipality`,
+    // The latest step of a person is that of the record that began last: SQLite takes it from the row of the maximum.
+    const groups = this.#rows.query(
+      `select municipality, step, count(*) as persons, sum(active) as active
+      from (select municipality, step, max(begins * 256 + step), sum(begins <= ? and ends >= ?) > 0 as active
+        from occurrences group by municipality, person)
+      group by municipality, step`,
       end,
       start,
     );
-    for (const row of persons)
-      counts.set(Number(row.municipality), {
-        persons: Number(row.persons),
-        active: Number(row.active),
-        steps: new Map(),
-      });
-    // The latest step is that of the record that began last.
-    const steps = this.#rows.query(`select municipality, step, count(*) as persons
-      from (select municipality, step, max(begins * 256 + step) from occurrences group by municipality, person)
-      group by municipality, step`);
-    for (const { municipality, step, persons: many } of steps)
-      counts.get(Number(municipality))?.steps.set(Number(step), Number(many));
+    for (const group of groups) {
+      const own = counts.get(Number(group.municipality)) ?? { persons: 0, active: 0, steps: new Map() };
+      counts.set(Number(group.municipality), own);
+      own.persons += Number(group.persons);
+      own.active += Number(group.active);
+      own.steps.set(Number(group.step), Number(group.persons));
+    }
     return counts;
   }
 

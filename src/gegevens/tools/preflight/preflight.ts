@@ -3,10 +3,11 @@ import { type Config, type ConfigFault, settingGroups } from '../../../settings/
 import { type DataSheet, dataSheet } from './data-sheet.ts';
 import { failed, ok, type PreflightContext, type Verdict } from './line.ts';
 import { checkOwnCertificate, checkRevocation, checkTransport } from './own-certificate.ts';
-import { checkSelf, type SelfRequest } from './self-request.ts';
+import { type Authorization, checkSelf } from './self-request.ts';
 import { checkClock, checkDatabase, checkTokens } from './surroundings.ts';
 
-interface PreflightOptions extends Omit<PreflightContext, 'own' | 'path'>, SelfRequest {
+interface PreflightOptions extends Omit<PreflightContext, 'own' | 'path'> {
+  readonly authorization: Authorization;
   readonly faults: readonly ConfigFault[];
   readonly contacts: readonly string[];
   /** PEM file of the certificate of the connection. */
@@ -21,7 +22,7 @@ export interface Preflight {
 
 /** @throws the signal's reason; any error of `authorization` */
 export async function preflight(options: PreflightOptions): Promise<Preflight> {
-  const { config, now, signal, faults, contacts } = options;
+  const { config, now, signal, faults, contacts, authorization } = options;
   const { verdicts, own, path } = checkOwnCertificate(config, now());
   const context: PreflightContext = { ...options, own, path };
   const variants = (['shv', 'vs'] as const).filter((variant) => config.server.areas.includes(variant));
@@ -30,7 +31,9 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
     checkTokens(context),
     checkClock(context),
     checkDatabase(context),
-    ...variants.map(async (variant) => [`request-${variant}`, await checkSelf(variant, context, options)] as const),
+    ...variants.map(
+      async (variant) => [`request-${variant}`, await checkSelf(variant, context, authorization)] as const,
+    ),
   ]);
   signal.throwIfAborted();
   const transport = checkTransport(options.transportCertificate, own);
@@ -67,15 +70,10 @@ function secretsHidden(config: Config): (text: string) => string {
   const groups = new Map(Object.entries(config));
   const secrets = Object.entries(settingGroups).flatMap(([group, entries]) => {
     const values = new Map(Object.entries(groups.get(group) ?? {}));
-    return Object.entries(entries)
-      .filter(([, setting]) => setting.secret)
-      .map(([name]) => values.get(name))
-      .filter((value) => typeof value === 'string');
+    const names = Object.keys(entries).filter((name) => entries[name]?.secret);
+    return names.map((name) => values.get(name)).filter((value) => typeof value === 'string');
   });
-  const passwords = secrets.flatMap((secret) => {
-    const password = URL.parse(secret)?.password ?? '';
-    return [password, decodeURIComponent(password)];
-  });
-  const all = [...secrets, ...passwords].filter((secret) => secret.length > 3);
+  const passwords = secrets.map((secret) => URL.parse(secret)?.password ?? '');
+  const all = [...secrets, ...passwords, ...passwords.map(decodeURIComponent)].filter((secret) => secret.length > 3);
   return (text) => all.reduce((shown, secret) => shown.replaceAll(secret, '(secret)'), text);
 }

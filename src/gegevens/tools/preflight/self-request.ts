@@ -8,10 +8,8 @@ import { checkAnswer, describeProblem, openRequester, signedHeaders } from '../r
 import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
 import { failed, notChecked, ok, type PreflightContext, shownAddress, type Verdict } from './line.ts';
 
-export interface SelfRequest {
-  /** The header with an access token for a request to the own service; empty when there is no token. */
-  readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
-}
+/** Gives the header with an access token for a request to the own service; empty when there is no token. */
+export type Authorization = (variant: Variant) => Promise<Readonly<Record<string, string>>>;
 
 /** A day without deliveries: the answer has every part of one, and no persons. */
 const NO_DATA = '1900-01-01';
@@ -26,7 +24,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export async function checkSelf(
   variant: Variant,
   { config, own, path, now, timeoutMs, signal }: PreflightContext,
-  { authorization }: SelfRequest,
+  authorization: Authorization,
 ): Promise<Verdict> {
   const { gegevens, server } = config;
   if (server.publicBaseUrl === undefined) {
@@ -87,20 +85,13 @@ export async function checkSelf(
 
 function todoOf(status: number, oin: string): string {
   if (status >= 300 && status < 400) return 'set PUBLIC_BASE_URL to the address itself: requests are not redirected';
-  switch (status) {
-    case 400:
-      return 'let everything in between pass the body and the headers `Digest` and `nlgov-adr-payload-sig` on as they are';
-    case 401:
-      return 'get a valid token for this service: the log line of the request names the reason (`tokenRefusal`)';
-    case 403:
-      return `use a token of the party that signs (OIN ${oin}), with scope \`read\`: see OAUTH_CLIENT_OINS and OAUTH_OIN_CLAIM`;
-    case 404:
-      return 'let the path pass unchanged to this service, and set GEGEVENS_SERVICES to the names (`svc`) in the tokens';
-    case 413:
-    case 414:
-    case 431:
-      return 'raise the limits of the proxies in between: a certificate chain makes a header of 8 to 12 KB';
-    default:
-      return 'correct what the detail names, or find the log line of the service for this request';
-  }
+  const todos: Readonly<Record<number, string>> = {
+    400: 'let everything in between pass the body and the headers `Digest` and `nlgov-adr-payload-sig` on as they are',
+    401: 'get a valid token for this service: the log line of the request names the reason (`tokenRefusal`)',
+    403: `use a token of the party that signs (OIN ${oin}), with scope \`read\`: see OAUTH_CLIENT_OINS and OAUTH_OIN_CLAIM`,
+    404: 'let the path pass unchanged to this service, and set GEGEVENS_SERVICES to the names (`svc`) in the tokens',
+  };
+  const tooLarge = 'raise the limits of the proxies in between: a certificate chain makes a header of 8 to 12 KB';
+  if ([413, 414, 431].includes(status)) return tooLarge;
+  return todos[status] ?? 'correct what the detail names, or find the log line of the service for this request';
 }
