@@ -40,10 +40,7 @@ interface FilesOptions extends RunOptions {
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
-/**
- * Judges files together: persons are counted once, records are compared with those of their own file.
- * @throws errors of the file system; the signal's reason; errors of `open`
- */
+/** Judges files together: persons are counted once, records compared with those of their own file. @throws errors of the file system and of `open`; the signal's reason */
 export async function checkFiles(
   paths: readonly string[],
   { open, showPersons = false, ...options }: FilesOptions,
@@ -118,8 +115,8 @@ export async function checkStored(
   const period = periodOf(filter, recent, now);
   const found = recent === undefined ? [] : await findLeveringen(pool, filter, period);
   const check = new DeliveryCheck({ ...options, period: recent === undefined ? asked : period });
-  const whole = { page: undefined, pageSize: undefined, maximum: Number.MAX_SAFE_INTEGER };
-  const leveringen = await judgeAnswer(pool, check, { ...options, leveringen: found, period, query: whole });
+  const query = { page: undefined, pageSize: undefined, maximum: Number.MAX_SAFE_INTEGER };
+  const leveringen = await judgeAnswer(pool, check, { ...options, leveringen: found, period, query });
   if (leveringen.length > 0) {
     const dates = withValueAt(withValueAt({}, envelop.startdatum, period.start), envelop.einddatum, period.end);
     check.envelop(withValueAt(dates, envelop.leverancierscode, leverancierscode));
@@ -134,14 +131,15 @@ export async function checkStored(
  */
 export async function checkAnswer(
   pool: Pool,
-  entry: Pick<Journalled, 'variant' | 'leveringen' | 'vraag' | 'pagina' | 'paginaGrootte'>,
+  entry: Pick<Journalled, 'leveringen' | 'vraag' | 'pagina' | 'paginaGrootte'>,
   { configured, ...options }: Pick<RunOptions, 'now' | 'signal'> & { readonly configured: Model },
 ): Promise<CheckReport | undefined> {
   const leveringen = await findLeveringenById(pool, entry.leveringen);
   if (leveringen.length !== entry.leveringen.length) return undefined;
-  const version = leveringen[0]?.modelVersie ?? configured.mapping.versie;
-  const isConfigured = version === configured.mapping.versie || !builtInVersions(configured.variant).includes(version);
-  const model = isConfigured ? configured : loadModel(configured.variant, version);
+  const { variant, mapping } = configured;
+  const version = leveringen[0]?.modelVersie ?? mapping.versie;
+  const isConfigured = version === mapping.versie || !builtInVersions(variant).includes(version);
+  const model = isConfigured ? configured : loadModel(variant, version);
   const request: GegevensRequest = entry.vraag === '' ? {} : JSON.parse(entry.vraag);
   // The reporting period that ends last, and of those the one that starts last.
   const [recent] = leveringen

@@ -55,16 +55,16 @@ export async function requestSuppliers(context: ToolContext, path: string, optio
     await requester.close();
   }
   results.sort((a, b) => a.line - b.line);
+  const failed = results.filter(({ error }) => error !== undefined);
   output.result({ suppliers: results }, () => {
     const head = ['line', 'supplier', 'variant', 'outcome', 'records', 'cases', 'blocking', 'warnings'];
     const rows = results.map(({ line, supplier, variant, outcome, records, zaken, blocking, warnings }) =>
       [line, supplier, variant, outcome, records, zaken, blocking, warnings].map(String),
     );
     output.line(table(head, rows));
-    for (const { line, error } of results) if (error !== undefined) output.line(`line ${line}: ${error}`);
+    for (const { line, error } of failed) output.line(`line ${line}: ${error}`);
   });
-  const failed = results.filter(({ error }) => error !== undefined).length;
-  if (failed > 0) throw new CommandError(`${failed} of ${results.length} suppliers failed`);
+  if (failed.length > 0) throw new CommandError(`${failed.length} of ${results.length} suppliers failed`);
 }
 
 async function requestOne(
@@ -87,15 +87,9 @@ async function requestOne(
       options: own,
       tell: (text) => output.progress(`${supplier}: ${text}`),
     });
-    return {
-      ...line,
-      records,
-      zaken,
-      blocking: countFindings(report, 'blocking'),
-      warnings: countFindings(report, 'warning'),
-      outcome: records === 0 ? 'empty' : 'delivered',
-      ...(out === undefined ? {} : { file: out }),
-    };
+    const [blocking, warnings] = [countFindings(report, 'blocking'), countFindings(report, 'warning')];
+    const outcome = records === 0 ? 'empty' : 'delivered';
+    return { ...line, records, zaken, blocking, warnings, outcome, ...(out === undefined ? {} : { file: out }) };
   } catch (error) {
     interrupted.throwIfAborted();
     const { RequesterError } = await import('../requester/send-request.ts');

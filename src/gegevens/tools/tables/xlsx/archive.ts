@@ -86,11 +86,7 @@ const MAX_DEPTH = 64;
 const MAX_TOKEN = 1024 * 1024;
 const PIECE = 64 * 1024;
 
-/**
- * Reads XML as its bytes arrive.
- * @returns after each chunk, so that results can be passed on
- * @throws {UnreadableTable} when it is not well-formed, has a document type, or has oversized parts
- */
+/** Reads XML as its bytes arrive, and returns after each chunk. @throws {UnreadableTable} when it is not well-formed, has a document type, or has oversized parts */
 export async function* readXml(
   source: AsyncIterable<Buffer>,
   part: string,
@@ -103,6 +99,9 @@ export async function* readXml(
   let current: XmlElement | undefined;
   let depth = 0;
   let sinceToken = 0;
+  const checkLength = (length: number): void => {
+    if (length > MAX_TOKEN) fail(`has a tag or text of more than ${MAX_TOKEN} characters`);
+  };
   parser.onopentag = ({ name, attributes }: sax.Tag | { name: string; attributes: object }) => {
     depth += 1;
     sinceToken = 0;
@@ -121,14 +120,13 @@ export async function* readXml(
     current = current?.parent;
     if (current !== undefined) current.text = '';
   };
-  const addText = (text: string): void => {
+  parser.ontext = (text) => {
     if (current === undefined) return;
     sinceToken = 0;
     current.text += text;
-    if (current.text.length > MAX_TOKEN) fail(`has a tag or text of more than ${MAX_TOKEN} characters`);
+    checkLength(current.text.length);
   };
-  parser.ontext = addText;
-  parser.oncdata = addText;
+  parser.oncdata = parser.ontext;
   parser.ondoctype = () => fail('has a document type, which no workbook has');
   parser.onerror = () => fail('is not well-formed XML');
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -145,7 +143,7 @@ export async function* readXml(
       const piece = decoded.slice(at, at + PIECE);
       sinceToken += piece.length;
       parser.write(piece);
-      if (sinceToken > MAX_TOKEN) fail(`has a tag or text of more than ${MAX_TOKEN} characters`);
+      checkLength(sinceToken);
     }
     yield;
   }

@@ -126,41 +126,34 @@ export class SheetRows implements XmlHandler {
 
   #cell(type: string, format: CellFormat): Cell | undefined {
     const value = this.#value ?? '';
-    if (value.trim() === '') {
+    const text = value.trim();
+    if (text === '') {
       // A text formula may have an empty result; any other without one was never calculated.
       const isCalculated = !this.#hasFormula || (type === 'str' && this.#value !== undefined);
       return isCalculated ? undefined : broken('is a formula without a stored result: open and save the file first');
     }
+    const { strings, date1904 } = this.#context;
     switch (type) {
-      case 's': {
-        const text = INDEX.test(value) ? this.#context.strings[Number(value)] : undefined;
-        return text ?? broken('refers to a text that is not in the file');
-      }
+      case 's':
+        return (
+          (INDEX.test(value) ? strings[Number(value)] : undefined) ?? broken('refers to a text that is not in the file')
+        );
       case 'inlineStr':
         return value;
       case 'str':
         return unescapeText(value);
       case 'b':
-        return BOOLEANS.get(value.trim()) ?? broken('is neither true nor false');
+        return BOOLEANS.get(text) ?? broken('is neither true nor false');
       case 'e':
         return broken(`holds an error${ERROR_VALUE.test(value) ? ` (${value})` : ''}`);
       case 'd': {
-        return isoDate(value.trim()) ?? broken('is a date that cannot be read');
+        // A day, with a time or without; a moment with an offset is its day in the Netherlands.
+        const found = isDay(text) ? { day: text } : dayOfMoment(text);
+        return found === undefined ? broken('is a date that cannot be read') : { kind: 'date', ...found };
       }
       default:
-        return this.#number(value, format);
+        return numberCell(NUMBER.test(text) ? Number(text) : Number.NaN, format, date1904);
     }
-  }
-
-  #number(text: string, format: CellFormat): Cell | undefined {
-    const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
-    if (!Number.isFinite(value)) return broken('is a number that cannot be read');
-    if (format === 'date') {
-      const found = serialDate(value, this.#context.date1904);
-      return found === undefined ? broken('has the format of a date but is not one') : { kind: 'date', ...found };
-    }
-    const isPadded = format !== undefined && Number.isInteger(value) && value >= 0;
-    return { kind: 'number', value, shown: isPadded ? String(value).padStart(format.digits, '0') : undefined };
   }
 
   #unreadable(message: string): UnreadableTable {
@@ -168,10 +161,14 @@ export class SheetRows implements XmlHandler {
   }
 }
 
-/** A day, with a time or without; a moment with an offset is its day in the Netherlands. */
-function isoDate(text: string): Cell | undefined {
-  const found = isDay(text) ? { day: text, hasOffset: false } : dayOfMoment(text);
-  return found && { kind: 'date', ...found };
+function numberCell(value: number, format: CellFormat, date1904: boolean): Cell {
+  if (!Number.isFinite(value)) return broken('is a number that cannot be read');
+  if (format === 'date') {
+    const found = serialDate(value, date1904);
+    return found === undefined ? broken('has the format of a date but is not one') : { kind: 'date', ...found };
+  }
+  const isPadded = format !== undefined && Number.isInteger(value) && value >= 0;
+  return { kind: 'number', value, shown: isPadded ? String(value).padStart(format.digits, '0') : undefined };
 }
 
 function broken(message: string): Cell {
@@ -223,17 +220,15 @@ class MergedAreas {
 /** Finds the merged areas of a sheet. They follow its rows, so a sheet with any is read twice. @param read gives the bytes of the sheet */
 export async function findMergedAreas(read: () => AsyncIterable<Buffer>, part: string): Promise<MergedAreas> {
   const areas: Area[] = [];
-  if (await mentions(read(), Buffer.from('mergeCell'))) {
-    await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
-      if (name !== 'mergeCell') return;
-      // An area of a single cell merges nothing.
-      if (!ref.includes(':')) return;
-      const [from, to] = ref.split(':').map(cellPlace);
-      if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');
-      if (to.row > from.row) areas.push({ top: from.row, bottom: to.row, column: from.column });
-      if (areas.length > MAX_AREAS) throw new UnreadableTable(`more than ${MAX_AREAS} merged cells`);
-    });
-  }
+  if (!(await mentions(read(), Buffer.from('mergeCell')))) return new MergedAreas(areas);
+  await readWholeXml(read(), part, ({ name, attributes: { ref = '' } }) => {
+    // An area of a single cell merges nothing.
+    if (name !== 'mergeCell' || !ref.includes(':')) return;
+    const [from, to] = ref.split(':').map(cellPlace);
+    if (from === undefined || to === undefined) throw new UnreadableTable('merged cells without a valid place');
+    if (to.row > from.row) areas.push({ top: from.row, bottom: to.row, column: from.column });
+    if (areas.length > MAX_AREAS) throw new UnreadableTable(`more than ${MAX_AREAS} merged cells`);
+  });
   return new MergedAreas(areas);
 }
 

@@ -49,39 +49,32 @@ export async function openXlsx(path: string, { signal, onBytes }: OpenOptions): 
 }
 
 async function readWorkbook(archive: Archive): Promise<CellContext & { readonly sheets: readonly Sheet[] }> {
-  const main =
-    (await relations(archive, '')).find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
+  const read = (part: string | undefined, mostBytes: number, close: (element: XmlElement) => void): Promise<void> =>
+    part === undefined ? Promise.resolve() : readWholeXml(archive.read(part, mostBytes), part, close);
+  const ofFile = await relations(archive, '');
+  const main = ofFile.find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   const parts = await relations(archive, main);
+  const partOf = (wanted: string): string | undefined => parts.find(({ type }) => type === wanted)?.target;
   const worksheets = new Map(parts.filter(({ type }) => type === 'worksheet').map(({ id, target }) => [id, target]));
   const sheets: Sheet[] = [];
   let date1904 = false;
-  await readWholeXml(archive.read(main, MAX_PART_BYTES), main, ({ name: tag, attributes }) => {
+  await read(main, MAX_PART_BYTES, ({ name: tag, attributes }) => {
     const { name = '', id = '', date1904: system } = attributes;
     if (tag === 'workbookPr') date1904 = system === '1' || system === 'true';
     const part = worksheets.get(id);
     if (tag === 'sheet' && part !== undefined) sheets.push({ name, part });
   });
   if (sheets.length === 0) throw new UnreadableTable('the workbook has no sheet with cells');
-  const partOf = (wanted: string): string | undefined => parts.find(({ type }) => type === wanted)?.target;
-  const [stringsPart, stylesPart] = [partOf('sharedStrings'), partOf('styles')];
   const strings: string[] = [];
-  if (stringsPart !== undefined)
-    await readWholeXml(archive.read(stringsPart, MAX_STRINGS_BYTES), stringsPart, collectStrings(strings));
+  await read(partOf('sharedStrings'), MAX_STRINGS_BYTES, collectStrings(strings));
   const formats: CellFormat[] = [];
-  if (stylesPart !== undefined)
-    await readWholeXml(archive.read(stylesPart, MAX_PART_BYTES), stylesPart, collectFormats(formats));
+  await read(partOf('styles'), MAX_PART_BYTES, collectFormats(formats));
   return { sheets, strings, formats, date1904 };
 }
 
-interface Relation {
-  readonly id: string;
-  readonly type: string;
-  readonly target: string;
-}
-
 /** The parts that a part refers to. @param part the empty text for the file as a whole */
-async function relations(archive: Archive, part: string): Promise<Relation[]> {
-  const found: Relation[] = [];
+async function relations(archive: Archive, part: string) {
+  const found: { readonly id: string; readonly type: string; readonly target: string }[] = [];
   const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
   if (!archive.has(name)) return found;
   await readWholeXml(archive.read(name, MAX_PART_BYTES), name, ({ name: tag, attributes }) => {
