@@ -8,13 +8,11 @@ const SQLITE_FULL = 13;
 export class ScratchFull extends Error {}
 
 export class Scratch {
+  // SQLite deletes a database without a name as soon as it is open, so nothing remains however the process ends.
   readonly #database = new DatabaseSync('');
   readonly #insert;
 
-  /**
-   * SQLite deletes a database without a name as soon as it is open, so nothing remains however the process ends.
-   * @param table its name with its columns, as `create table` takes them
-   */
+  /** @param table its name with its columns, as `create table` takes them */
   constructor(table: string, columns: number, diskBytes = MAX_DISK_BYTES) {
     this.#database.exec(`pragma page_size = ${PAGE_BYTES};
       pragma max_page_count = ${Math.ceil(diskBytes / PAGE_BYTES)};

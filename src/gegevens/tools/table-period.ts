@@ -88,10 +88,7 @@ export interface Said {
   readonly by: 'name' | 'dates';
 }
 
-/**
- * Asks on a terminal which period is meant; an empty answer selects the period of the file.
- * @returns instructions, elsewhere or without a usable answer
- */
+/** Asks on a terminal which period is meant; an empty answer selects that of the file. @returns instructions, elsewhere or without a usable answer */
 export async function askPeriod(
   { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
   { file, said, signal }: { readonly file: string; readonly said: Said; readonly signal: AbortSignal },

@@ -99,11 +99,7 @@ function modelPlace({ pointer, line, message }: ImportFault, prefix: string, kno
   return { pointer: prefix + place, what: `line ${line}: ${shown}` };
 }
 
-/**
- * Judges the answer to a request for a period and all organisations; without a period, the most recent one. Places refer to that answer.
- * @param leverancierscode `codeGegevensleverancier` of answers
- * @throws errors of the database; the signal's reason
- */
+/** Judges the answer to a request for a period and all organisations; without a period, the most recent one. @throws errors of the database; the signal's reason */
 export async function checkStored(
   pool: Pool,
   { leverancierscode, ...options }: RunOptions & { readonly leverancierscode: string },
@@ -124,11 +120,7 @@ export async function checkStored(
   return { report: check.report(), leveringen };
 }
 
-/**
- * Judges an answer that was delivered: the same records, for leveringen never change. Places are those in the answer.
- * @param entry of the journal
- * @returns `undefined` when records of it have been pruned
- */
+/** Judges an answer that was delivered: the same records, for leveringen never change. @returns `undefined` when records of it have been pruned */
 export async function checkAnswer(
   pool: Pool,
   entry: Pick<Journalled, 'leveringen' | 'vraag' | 'pagina' | 'paginaGrootte'>,

@@ -56,7 +56,7 @@ function shortText(text: string): string {
 }
 
 async function generate({ config, terminal, interrupted }: ToolContext, options: GenerateOptions): Promise<void> {
-  const { variant, records, seed, period, out } = options;
+  const { variant, records, seed, period, out, break: rule } = options;
   const { builtInVersions } = await import('../../../lib/exchange-model/model.ts');
   const model = await chooseModel(config.gegevens, variant, options.model);
   const { versie } = model.mapping;
@@ -64,20 +64,19 @@ async function generate({ config, terminal, interrupted }: ToolContext, options:
     throw new UsageError(`--model ${versie} is not a version that is built in`);
   const { breaksOf, LEAST_TO_BREAK } = await import('../../../lib/exchange-model/synthetic/breaks.ts');
   const breaks = breaksOf(variant, versie);
-  const breaking = options.break === undefined ? undefined : breaks[options.break];
-  if (options.break !== undefined && breaking === undefined)
-    throw new UsageError(
-      `--break ${options.break} is not possible for ${variant} ${versie}: choose ${Object.keys(breaks).join(', ')}`,
-    );
+  const breaking = rule === undefined ? undefined : breaks[rule];
+  if (rule !== undefined && breaking === undefined) {
+    const possible = Object.keys(breaks).join(', ');
+    throw new UsageError(`--break ${rule} is not possible for ${variant} ${versie}: choose ${possible}`);
+  }
   if (breaking !== undefined && records < LEAST_TO_BREAK)
     throw new UsageError(`--break needs ${LEAST_TO_BREAK} records or more`);
   const { syntheticText } = await import('../../../lib/exchange-model/synthetic/delivery.ts');
   const { inPieces, writeWhole } = await import('../delivery-files.ts');
   const pieces = inPieces(syntheticText({ model, records, seed, period, breaking }));
-  if (out !== undefined) await writeWhole(out, pieces, interrupted);
-  else
-    for (const piece of pieces) {
-      interrupted.throwIfAborted();
-      await written(terminal.stdout, piece, interrupted);
-    }
+  if (out !== undefined) return await writeWhole(out, pieces, interrupted);
+  for (const piece of pieces) {
+    interrupted.throwIfAborted();
+    await written(terminal.stdout, piece, interrupted);
+  }
 }

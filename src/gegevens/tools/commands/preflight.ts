@@ -51,9 +51,7 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
     authorization: async () => headers,
   });
   output.result(result, () => {
-    for (const line of preflightText(result)) output.line(line);
-    output.line('');
-    for (const line of sheetLines(result.dataSheet)) output.line(line);
+    for (const line of [...preflightText(result), '', ...sheetLines(result.dataSheet)]) output.line(line);
   });
   const failures = result.lines.filter(({ state }) => state === 'failed').map(({ name }) => name);
   if (failures.length > 0) throw new CommandError(`${failures.length} line(s) failed: ${failures.join(', ')}`);

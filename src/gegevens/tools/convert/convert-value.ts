@@ -2,14 +2,7 @@
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { Shape } from '../model-shape.ts';
 
-/**
- * Reasons for a loss.
- * - `no-member`: the other model has no such member
- * - `no-value`: the other model has no such value
- * - `not-beside`: the other model does not allow the member beside others that are there
- * - `twice`: another member has that name already
- * - `number`: a number that is too large to be rewritten exactly
- */
+/** `number`: one that is too large to be rewritten exactly; otherwise why the member is left out. */
 export type LossReason = 'no-member' | 'no-value' | 'not-beside' | 'twice' | 'number';
 
 type Path = readonly (string | number)[];

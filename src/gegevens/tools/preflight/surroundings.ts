@@ -98,36 +98,29 @@ function lastFailure() {
 
 /** A typing error in the values that FSC tokens must name causes every token to be refused. */
 function judgeFscSettings({ config, own }: PreflightContext): Verdicts {
-  const { fscGroupId: group, fscPeerId: peer, fscAudience: audiences } = config.tokens;
-  const judge = (name: string, value: string | undefined, fault: string | undefined, todo: string): Verdict => {
-    if (value === undefined) return failed(`${name} is not set`, `set ${name} to ${todo}`);
-    return fault === undefined ? ok(value) : failed(fault, `set ${name} to ${todo}`);
+  const { fscGroupId: group = '', fscPeerId: peer = '', fscAudience: audiences } = config.tokens;
+  const judge = (name: string, value: string, fault: string | false, meaning: string): Verdict => {
+    const wrong = value === '' ? `${name} is not set` : fault;
+    return wrong === false ? ok(value) : failed(wrong, `set ${name} to ${meaning}`);
   };
-  const groupFault = GROUP.test(group ?? '') ? undefined : 'FSC_GROUP_ID is not the identifier of a group';
-  const peerFault = OIN.test(peer ?? '') ? undefined : 'FSC_PEER_ID is not an OIN of 20 digits';
-  const peerVerdict = judge(
-    'FSC_PEER_ID',
-    peer,
-    peerFault,
-    'your own peer id: the OIN in the certificate of your Manager',
-  );
-  const isOthers = peerVerdict.state === 'ok' && own?.oin !== undefined && peer !== own.oin;
+  const groupFault = !GROUP.test(group) && 'FSC_GROUP_ID is not the identifier of a group';
+  const peerFault = !OIN.test(peer) && 'FSC_PEER_ID is not an OIN of 20 digits';
   const odd = audiences.filter((each) => URL.parse(each)?.protocol !== 'https:').length;
+  const oddFault = odd > 0 && `${odd} of ${audiences.length} is not an address with https:`;
+  const ofOthers: Verdict = {
+    state: 'warning',
+    detail: `${peer}, while the signing certificate is of ${own?.oin}`,
+    todo: 'right only when another party runs your Inway; else set FSC_PEER_ID to your own OIN',
+  };
+  const ofManager = 'your own peer id: the OIN in the certificate of your Manager';
+  const ofInways = 'the addresses of your Inways as your Manager announces them: https://host:port';
   return {
     'fsc-group': judge('FSC_GROUP_ID', group, groupFault, 'the identifier of the group, as its rules name it'),
-    'fsc-peer': isOthers
-      ? {
-          state: 'warning',
-          detail: `${peer}, while the signing certificate is of ${own.oin}`,
-          todo: 'right only when another party runs your Inway; else set FSC_PEER_ID to your own OIN',
-        }
-      : peerVerdict,
-    'fsc-audience': judge(
-      'FSC_AUDIENCE',
-      audiences.length === 0 ? undefined : audiences.map(shownAddress).join(', '),
-      odd > 0 ? `${odd} of ${audiences.length} is not an address with https:` : undefined,
-      'the addresses of your Inways as your Manager announces them: https://host:port',
-    ),
+    'fsc-peer':
+      peerFault === false && own?.oin !== undefined && peer !== own.oin
+        ? ofOthers
+        : judge('FSC_PEER_ID', peer, peerFault, ofManager),
+    'fsc-audience': judge('FSC_AUDIENCE', audiences.map(shownAddress).join(', '), oddFault, ofInways),
   };
 }
 
@@ -162,16 +155,11 @@ export async function checkClock(context: PreflightContext): Promise<Verdict> {
   );
 }
 
-interface ClockReading {
-  readonly address: string;
-  readonly aheadMs: number;
-}
-
 async function readClock(
   { config, now, timeoutMs }: PreflightContext,
   address: string,
   allowPrivate: boolean,
-): Promise<ClockReading | undefined> {
+): Promise<{ readonly address: string; readonly aheadMs: number } | undefined> {
   const connections = createGuardedConnections({
     rules: { allowPrivate },
     proxy: config.server,

@@ -86,11 +86,7 @@ class CsvLines {
     this.#line = line;
   }
 
-  /**
-   * The bytes as UTF-8.
-   * @param onBytes gets the number of bytes read so far
-   * @throws {UnreadableTable} for mixed line ends or a wrong encoding
-   */
+  /** The bytes as UTF-8. @param onBytes gets the number of bytes read so far @throws {UnreadableTable} for mixed line ends or a wrong encoding */
   async *read(source: AsyncIterable<unknown>, onBytes: (bytes: number) => void): AsyncGenerator<string | Buffer> {
     const decoder = this.#encoding === 'utf-8' ? undefined : new TextDecoder(this.#encoding);
     /** The line that the last chunk ended in, as far as it was read. */
