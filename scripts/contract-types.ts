@@ -32,6 +32,12 @@ const WORDS = ['description', 'summary', 'title', 'example', 'examples'];
 /** A schema with one of these keeps its name; the others are only a form of text or number. */
 const NAMED = ['properties', 'items', 'enum', 'allOf', 'anyOf', 'oneOf'];
 
+/** Contracts whose routes send prepared text: instead of their answers, only these schemas have types. */
+const TEXT_ANSWERS: Partial<Record<ContractName, readonly string[]>> = {
+  gegevens: [],
+  raadsfeed: ['Servicedocument', 'RegisterFeed', 'ResourceType', 'Verwijderreden'],
+};
+
 /**
  * The parts of a contract that code has types of: the request and the JSON answer of each operation, as a schema whose
  * properties have Fastify's names, and the schemas that these refer to.
@@ -64,7 +70,8 @@ function typedPart(name: ContractName): Record<'operations' | 'schemas', Record<
     const answers = new Map<string, unknown>();
     for (const [status, answer] of Object.entries(Object(responses))) {
       const schema = Object(resolve(document, answer).content)['application/json']?.schema;
-      if (status.startsWith('2') && schema !== undefined) answers.set(JSON.stringify(schema), schema);
+      const isTyped = TEXT_ANSWERS[name] === undefined && status.startsWith('2');
+      if (isTyped && schema !== undefined) answers.set(JSON.stringify(schema), schema);
     }
     const parts = {
       ...parameterSchemas(operation),
@@ -74,6 +81,7 @@ function typedPart(name: ContractName): Record<'operations' | 'schemas', Record<
     };
     return [operation.operationId, typed(objectSchema(parts, Object.keys(parts)))] as const;
   });
+  for (const schema of TEXT_ANSWERS[name] ?? []) typed({ $ref: `#/components/schemas/${schema}` });
   return { operations: Object.fromEntries(operations), schemas };
 }
 

@@ -1,5 +1,5 @@
 // Generated from openapi/gegevens.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the typed part of the contract: ab2f489e45938bb6fdbb1051c6a078f59c344e1e2121a2845c14afa03af4cf66
+// sha256 of the typed part of the contract: e42dd859e195c1879d5d95fee60e2d51b1dfd9075eef5c981a007f8288373c9c
 
 export interface components {
     schemas: {
@@ -10,16 +10,6 @@ export interface components {
             readonly page?: number;
             readonly pageSize?: number;
         };
-        readonly GegevensResponse: {
-            readonly gegevens: Record<string, unknown>;
-            readonly paginering?: components["schemas"]["Paginering"];
-        };
-        readonly Paginering: {
-            readonly pageSize: number;
-            readonly currentPage: number;
-            readonly totalPages: number;
-            readonly totalRecords: number;
-        };
     };
 }
 export interface operations {
@@ -29,6 +19,5 @@ export interface operations {
             readonly "nlgov-adr-payload-sig": string;
         };
         readonly Body: components["schemas"]["GegevensRequest"];
-        readonly Answer: components["schemas"]["GegevensResponse"];
     };
 }
