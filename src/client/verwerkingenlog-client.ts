@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { components } from '../contracts/verwerkingenlog.ts';
+import { isRecord } from '../lib/json/json-value.ts';
 import { JsonCounter, parseCounted } from '../lib/json/parse-untrusted.ts';
 import {
   type ClientCredentials,
@@ -52,57 +53,46 @@ const CONNECTIONS = 32;
 /** A client of one log; make one and use it everywhere. */
 export function createVerwerkingenlogClient(options: VerwerkingenlogClientOptions): VerwerkingenlogClient {
   const { url, token, timeoutMs = 5000, attempts = 5 } = options;
-  const own = options.dispatcher === undefined ? new Agent({ connections: CONNECTIONS }) : undefined;
-  const dispatcher = options.dispatcher ?? own;
+  const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS });
   const address = `${url.replace(/(?<!\/)\/+$/, '')}/verwerkingsacties`;
-
-  async function tokenFor(wish?: TokenWish): Promise<string> {
-    return typeof token === 'string' ? token : await token(wish);
-  }
+  const tokenFor = async (wish?: TokenWish): Promise<string> => (typeof token === 'string' ? token : await token(wish));
 
   /** Posts; a token that is refused is replaced once. */
   async function send(body: string, idempotencyKey: string, signal: AbortSignal): Promise<Verwerkingsactie> {
+    const post = async (bearer: string): Promise<Verwerkingsactie> => {
+      const answer = await request(address, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${bearer}`,
+          'content-type': 'application/json',
+          accept: 'application/json, application/problem+json',
+          'idempotency-key': idempotencyKey,
+        },
+        body,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        dispatcher,
+      }).catch((cause: unknown) => {
+        throw new VerwerkingenlogError('the processing log cannot be reached', { cause });
+      });
+      return readAnswer(answer);
+    };
     const refused = await tokenFor();
-    try {
-      return await post(body, idempotencyKey, { bearer: refused, signal });
-    } catch (error) {
+    return post(refused).catch(async (error: unknown) => {
       if (!(error instanceof VerwerkingenlogError) || error.status !== 401) throw error;
       const bearer = await tokenFor({ refused });
       if (bearer === refused) throw error;
-      return await post(body, idempotencyKey, { bearer, signal });
-    }
-  }
-
-  async function post(
-    body: string,
-    idempotencyKey: string,
-    { bearer, signal }: { readonly bearer: string; readonly signal: AbortSignal },
-  ): Promise<Verwerkingsactie> {
-    const answer = await request(address, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${bearer}`,
-        'content-type': 'application/json',
-        accept: 'application/json, application/problem+json',
-        'idempotency-key': idempotencyKey,
-      },
-      body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      ...(dispatcher === undefined ? {} : { dispatcher }),
-    }).catch((cause: unknown) => {
-      throw new VerwerkingenlogError('the processing log cannot be reached', { cause });
+      return post(bearer);
     });
-    return readAnswer(answer);
   }
 
   return {
     log: (actie, { idempotencyKey = randomUUID(), signal = new AbortController().signal } = {}) => {
       // Serialised once: a repeat must be identical to the byte.
       const body = JSON.stringify(actie);
-      return withRetries(() => send(body, idempotencyKey, signal), { attempts, signal });
+      return withRetries(() => send(body, idempotencyKey, signal), attempts, signal);
     },
     close: async () => {
-      await own?.close();
+      if (options.dispatcher === undefined) await dispatcher.close();
     },
   };
 }
@@ -111,15 +101,14 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Verwerkingsactie> {
-  const limits = { bytes: MAX_ANSWER_BYTES };
-  const answer = await readBody(body, undefined, limits.bytes, new JsonCounter(limits))
+  const answer = await readBody(body, undefined, MAX_ANSWER_BYTES, new JsonCounter({ bytes: MAX_ANSWER_BYTES }))
     .then(parseCounted)
     .catch((cause: unknown) => {
       // Cut off, or not JSON: whether the entry was stored is unknown, so this counts as temporary.
       throw new VerwerkingenlogError('the answer of the processing log cannot be read', { cause });
     });
   if (statusCode === 201 && isVerwerkingsactie(answer)) return answer;
-  const detail = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : '';
+  const detail = isRecord(answer) && 'detail' in answer ? String(answer.detail) : '';
   throw new VerwerkingenlogError(`the processing log answered ${statusCode}: ${detail}`, {
     status: statusCode,
     problem: answer,
@@ -153,7 +142,12 @@ export class VerwerkingenlogError extends Error {
 
   constructor(
     message: string,
-    options: { status?: number; problem?: unknown; retryAfterMs?: number | undefined; cause?: unknown } = {},
+    options: {
+      status?: number | undefined;
+      problem?: unknown;
+      retryAfterMs?: number | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'VerwerkingenlogError';
@@ -172,17 +166,12 @@ const BACKOFF = { firstMs: 100, maxMs: 10_000 };
 /** Longest wait that the log can ask for. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-interface RetryOptions {
-  readonly attempts: number;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Retries after a temporary failure, each time with a longer wait, and never sooner than the log asked for. When the log asks for more than a minute,
  * it gives up.
  * @throws {VerwerkingenlogError} of the last attempt, or with the signal's reason as its cause
  */
-async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
+async function withRetries<T>(work: () => Promise<T>, attempts: number, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -208,12 +197,8 @@ export function clientCredentials(credentials: ClientCredentials): (wish?: Token
   return (wish) =>
     token(wish).catch((error: unknown) => {
       if (!(error instanceof TokenFetchError)) throw error;
-      const { message, status, answer, cause } = error;
-      throw new VerwerkingenlogError(message, {
-        ...(status === undefined ? {} : { status }),
-        ...(answer === undefined ? {} : { problem: answer }),
-        ...(cause === undefined ? {} : { cause }),
-      });
+      const { message, status, answer: problem, cause } = error;
+      throw new VerwerkingenlogError(message, { status, problem, cause });
     });
 }
 
@@ -238,13 +223,6 @@ export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieIn
 export type Verwerkingsactie = Schemas['Verwerkingsactie'];
 
 /** Whether an answer is an action; the log's contract covers the rest. */
-export function isVerwerkingsactie(value: unknown): value is Verwerkingsactie {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'actieId' in value &&
-    typeof value.actieId === 'string' &&
-    'url' in value &&
-    typeof value.url === 'string'
-  );
+function isVerwerkingsactie(value: unknown): value is Verwerkingsactie {
+  return isRecord(value) && typeof value.actieId === 'string' && typeof value.url === 'string';
 }

@@ -103,9 +103,9 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
       if (reading.otherOin) throw new ProcessingHeadersError(403, 'OIN: is niet de organisatie die aanroept');
       if (reading.missing.length > 0) request.log.warn({ missing: reading.missing }, 'processing headers are missing');
       request.verwerking = reading.context;
-      const consumer = restrict(reading.context, { ownRetention, mayHide: mayHide(request) });
+      const hides = mayHide(request);
       request.logVerwerking = (actie, options) =>
-        client.log(withContext(consumer, actie), options).catch((error: unknown) => {
+        client.log(entryOf(actie, reading.context, ownRetention, hides), options).catch((error: unknown) => {
           throw error instanceof VerwerkingenlogError ? new ProcessingNotLoggedError(error) : error;
         });
     });
@@ -113,27 +113,18 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
   { name: 'verwerkingsheaders', fastify: '5.x' },
 );
 
-/** The headers, limited to the values that their sender may set for the entry. */
-function restrict(
-  context: ProcessingContext,
-  { ownRetention, mayHide }: { readonly ownRetention: string; readonly mayHide: boolean },
-): ProcessingContext {
-  const { vertrouwelijkheid, bewaartermijn } = context;
-  return {
-    ...context,
-    ...(vertrouwelijkheid === undefined || mayHide ? {} : { vertrouwelijkheid: 'normaal' }),
-    bewaartermijn: consumerTerm(new Date(), bewaartermijn, ownRetention),
-  };
-}
-
-/** The fields of the headers, overridden by those of the application itself. */
-function withContext(
-  context: ProcessingContext,
+/** The fields of the headers, as far as their sender may set them, overridden by those of the application itself. */
+function entryOf(
   actie: Parameters<FastifyRequest['logVerwerking']>[0],
+  context: ProcessingContext,
+  ownRetention: string,
+  mayHide: boolean,
 ): NieuweVerwerkingsactie {
+  const bewaartermijn = consumerTerm(new Date(), context.bewaartermijn, ownRetention);
+  const fields = Object.entries(entryFromHeaders({ ...context, bewaartermijn }));
   return {
-    ...Object.fromEntries(Object.entries(entryFromHeaders(context)).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
     ...actie,
-    vertrouwelijkheid: actie.vertrouwelijkheid ?? context.vertrouwelijkheid ?? 'normaal',
+    vertrouwelijkheid: actie.vertrouwelijkheid ?? (mayHide ? context.vertrouwelijkheid : undefined) ?? 'normaal',
   };
 }
