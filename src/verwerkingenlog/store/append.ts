@@ -10,8 +10,8 @@ import type { Clock } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { NEXT_PROOF_NUMBER } from '../../proof/proof-log.ts';
 import { positionsByPerson, type SealedVersie } from '../domain/encryption.ts';
-import { lockHashingKey, OTHER_HASHING_KEYS, refuseOtherHashingKeys } from './idempotency.ts';
-import { OTHER_LOG_KEYS_IN_USE, refuseOtherKeys, writeWithKeys } from './keys.ts';
+import { lockHashingKey, OTHER_KEYS, refuseOtherKeys } from './idempotency.ts';
+import { writeWithKeys } from './keys.ts';
 import { makeMonths } from './months.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
@@ -235,7 +235,7 @@ const APPEND = {
     select key_name from verwerkingenlog.idempotency_hashing where needed_until = 'infinity'
   ), taken as (${takeIdempotencyKeys(`input
     where key_hash is not null and hashed_with in (select key_name from hashing)
-      and not exists (${OTHER_LOG_KEYS_IN_USE('$3')}) and not exists (${OTHER_HASHING_KEYS('$3')})`)}
+      and not exists (${OTHER_KEYS.versions('$3')}) and not exists (${OTHER_KEYS.idempotency('$3')})`)}
   ), added as materialized (
     select *, case when entry is not null then ${NEXT_PROOF_NUMBER} end as proof_number from input
     where key_hash is null or actie_id in (select actie_id from taken)
@@ -305,8 +305,8 @@ async function takeKeys(
 ): Promise<Set<string>> {
   if (versions.every(({ idempotencyKey }) => idempotencyKey === undefined)) return new Set();
   const name = await lockHashingKey(db);
-  await refuseOtherKeys(db, knownLogKeys);
-  await refuseOtherHashingKeys(db, knownLogKeys);
+  await refuseOtherKeys(db, 'versions', knownLogKeys);
+  await refuseOtherKeys(db, 'idempotency', knownLogKeys);
   const keyed = versions.filter(
     ({ idempotencyKey, hashedWith }) => idempotencyKey !== undefined && hashedWith === name,
   );

@@ -48,34 +48,34 @@ export async function lockHashingKey(db: Db): Promise<string> {
   return rows[0].name;
 }
 
-/** Selects the log keys that may be needed for idempotency keys, and that are not among those of a `text[]` parameter. */
-export const OTHER_HASHING_KEYS = (known: string): string =>
-  `select key_name from verwerkingenlog.idempotency_hashing
-   where needed_until > clock_timestamp() and key_name <> all(${known}::text[])`;
+/** SQL for the log keys that versions or idempotency keys may have, and that are not among those of a `text[]` parameter. */
+export const OTHER_KEYS = {
+  versions: (known: string) => `select name from verwerkingenlog.keys where used and name <> all(${known}::text[])`,
+  idempotency: (known: string) =>
+    `select key_name as name from verwerkingenlog.idempotency_hashing
+     where needed_until > clock_timestamp() and key_name <> all(${known}::text[])`,
+};
 
-/** @throws {UnknownKeyError} when an idempotency key may be hashed with a log key that is not among these */
-export async function refuseOtherHashingKeys(db: Db, knownLogKeys: IdentityKeys['names']): Promise<void> {
-  const { rows } = await db.query<{ key_name: string }>({
-    name: 'verwerkingenlog-other-hashing-keys',
-    text: OTHER_HASHING_KEYS('$1'),
-    values: [knownLogKeys],
+/** @throws {UnknownKeyError} when versions, or idempotency keys, may have a log key that is not among these */
+export async function refuseOtherKeys(db: Db, of: keyof typeof OTHER_KEYS, known: readonly string[]): Promise<void> {
+  const { rows } = await db.query<{ name: string }>({
+    name: `verwerkingenlog-other-keys-${of}`,
+    text: OTHER_KEYS[of]('$1'),
+    values: [known],
   });
-  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].key_name);
+  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].name);
 }
 
 /**
  * Makes the current log key hash everything new, at once in all instances, after running appends. The previous one is needed as long as it recognises
  * an idempotency key.
- * @param mayReplace whether the log key that hashes now is to be replaced
+ * @param isRotation replaces another one in any case; otherwise only one that is neither configured nor needed
  */
-export async function hashWithCurrentKey(
-  pool: Pool,
-  keys: IdentityKeys,
-  mayReplace: (db: Db, before: HashingKey) => Promise<boolean>,
-): Promise<void> {
+export async function hashWithCurrentKey(pool: Pool, keys: IdentityKeys, isRotation: boolean): Promise<void> {
   const readBefore = async (db: Db) => (await readHashingKeys(db)).find(({ until }) => until === undefined);
   const stays = async (db: Db, before: HashingKey | undefined): Promise<boolean> =>
-    before !== undefined && (before.name === keys.current || !(await mayReplace(db, before)));
+    before !== undefined &&
+    (before.name === keys.current || (!isRotation && (keys.has(before.name) || (await isHashedWith(db, before)))));
   if (await stays(pool, await readBefore(pool))) return;
   await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
@@ -84,21 +84,17 @@ export async function hashWithCurrentKey(
     await db.query(
       'lock table verwerkingenlog.idempotency_hashing, verwerkingenlog.idempotency_keys in exclusive mode',
     );
-    const before = await readBefore(db);
-    if (await stays(db, before)) return;
-    if (before !== undefined) {
-      // A stored moment is up to five seconds ahead of the clock of the database.
-      const left = (await hasIdempotencyKeys(db)) ? '24 hours 5 seconds' : '0';
-      await db.query(
-        `update verwerkingenlog.idempotency_hashing set needed_until = clock_timestamp() + interval '${left}'
-         where needed_until = 'infinity'`,
-      );
-    }
-    const { current } = keys;
+    if (await stays(db, await readBefore(db))) return;
+    // A stored moment is up to five seconds ahead of the clock of the database.
+    const left = (await hasIdempotencyKeys(db)) ? '24 hours 5 seconds' : '0';
+    await db.query(
+      `update verwerkingenlog.idempotency_hashing set needed_until = clock_timestamp() + interval '${left}'
+       where needed_until = 'infinity'`,
+    );
     await db.query(
       `insert into verwerkingenlog.idempotency_hashing (key_name, check_value, needed_until) values ($1, $2, 'infinity')
        on conflict (key_name) do update set check_value = excluded.check_value, needed_until = excluded.needed_until`,
-      [current, keys.checkValue(current)],
+      [keys.current, keys.checkValue(keys.current)],
     );
   });
 }

@@ -14,7 +14,7 @@ import {
   isHashedWith,
   lockHashingKey,
   readHashingKeys,
-  refuseOtherHashingKeys,
+  refuseOtherKeys,
 } from './idempotency.ts';
 
 /**
@@ -31,10 +31,13 @@ export async function openIdentityKeys(
   const keys = createIdentityKeys(await configuredKeys(config));
   let state = await checked(pool, keys);
   if (use === 'write') {
-    await addKeys(pool, keys);
-    await hashWithCurrentKey(pool, keys, async (db, before) => {
-      return !keys.has(before.name) && !(await isHashedWith(db, before));
-    });
+    await pool.query(
+      `insert into verwerkingenlog.keys (name, check_value, used)
+       select n.name, n.check_value, false from unnest($1::text[], $2::text[]) as n(name, check_value) order by n.name
+       on conflict (name) do nothing`,
+      [keys.names, keys.names.map((name) => keys.checkValue(name))],
+    );
+    await hashWithCurrentKey(pool, keys, false);
     // Checked once more: of two instances that start with different keys under one new name, the first decides.
     state = await checked(pool, keys);
   }
@@ -70,65 +73,23 @@ async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
   const { rows } = await db.query<{ name: string; checkValue: string; used: boolean }>(
     'select name, check_value as "checkValue", used from verwerkingenlog.keys order by name',
   );
-  const faults: ConfigFault[] = rows.flatMap(({ name, checkValue, used }) => {
-    if (keys.has(name)) return checkValue === keys.checkValue(name) ? [] : [wrong(name)];
-    return used ? [missing(name)] : [];
-  });
   const hashing = await readHashingKeys(db);
+  const faults = new Map<string, ConfigFault>();
+  for (const { name, checkValue, used } of rows) {
+    if (!keys.has(name) && used) faults.set(name, missing(name));
+    if (keys.has(name) && checkValue !== keys.checkValue(name)) faults.set(name, wrong(name));
+  }
   for (const key of hashing) {
-    const fault = await hashingFault(db, key, keys);
-    if (fault !== undefined && !faults.some(({ wrong }) => wrong.includes(`named ${key.name},`))) faults.push(fault);
+    const { name, checkValue, isOver } = key;
+    if (faults.has(name)) continue;
+    if (!keys.has(name) && (await isHashedWith(db, key))) faults.set(name, missingForHashing(key));
+    if (keys.has(name) && !isOver && checkValue !== keys.checkValue(name)) faults.set(name, wrong(name));
   }
   return {
-    faults,
+    faults: [...faults.values()],
     isForgotten: !rows.some(({ name }) => name === keys.current),
     hashing: hashing.find(({ until }) => until === undefined)?.name,
   };
-}
-
-/** The fault of a log key without which idempotency keys would not be recognised. */
-async function hashingFault(db: Db, hashing: HashingKey, keys: IdentityKeys): Promise<ConfigFault | undefined> {
-  const { name, checkValue, until, isOver } = hashing;
-  if (keys.has(name)) return isOver || checkValue === keys.checkValue(name) ? undefined : wrong(name);
-  if (!(await isHashedWith(db, hashing))) return undefined;
-  return {
-    variable: 'VERWERKINGENLOG_KEY',
-    wrong: `has no key named ${name}, which idempotency keys of the last 24 hours are hashed with`,
-    allowed: until === undefined ? 'that key too' : `that key too, until ${until.toISOString()}`,
-  };
-}
-
-/** Selects the log keys that versions may have, and that are not among those of a `text[]` parameter. */
-export const OTHER_LOG_KEYS_IN_USE = (known: string): string =>
-  `select name from verwerkingenlog.keys where used and name <> all(${known}::text[])`;
-
-/** @throws {UnknownKeyError} when versions may have a log key that is not among these */
-export async function refuseOtherKeys(db: Db, knownLogKeys: IdentityKeys['names']): Promise<void> {
-  const { rows } = await db.query<{ name: string }>({
-    name: 'verwerkingenlog-other-keys',
-    text: OTHER_LOG_KEYS_IN_USE('$1'),
-    values: [knownLogKeys],
-  });
-  if (rows[0] !== undefined) throw new UnknownKeyError(rows[0].name);
-}
-
-/**
- * Locks the log keys that versions are written with until the transaction ends, and records that they are used. On one machine the trigger
- * `with_keys` does this for added versions.
- * @throws {DatabaseError} KV001 when the log has deleted one
- */
-export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
-  await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
-}
-
-async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
-  const { names } = keys;
-  await db.query(
-    `insert into verwerkingenlog.keys (name, check_value, used)
-     select n.name, n.check_value, false from unnest($1::text[], $2::text[]) as n(name, check_value) order by n.name
-     on conflict (name) do nothing`,
-    [names, names.map((name) => keys.checkValue(name))],
-  );
 }
 
 function missing(name: string): ConfigFault {
@@ -139,12 +100,29 @@ function missing(name: string): ConfigFault {
   };
 }
 
+function missingForHashing({ name, until }: HashingKey): ConfigFault {
+  return {
+    variable: 'VERWERKINGENLOG_KEY',
+    wrong: `has no key named ${name}, which idempotency keys of the last 24 hours are hashed with`,
+    allowed: until === undefined ? 'that key too' : `that key too, until ${until.toISOString()}`,
+  };
+}
+
 function wrong(name: string): ConfigFault {
   return {
     variable: 'VERWERKINGENLOG_KEY',
     wrong: `has another key under the name ${name} than the log was written with`,
     allowed: 'the key that had this name first, and another name for a new key',
   };
+}
+
+/**
+ * Locks the log keys that versions are written with until the transaction ends, and records that they are used. On one machine the trigger
+ * `with_keys` does this for added versions.
+ * @throws {DatabaseError} KV001 when the log has deleted one
+ */
+export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
+  await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
 }
 
 const COMPARE_EVERY_MS = 5000;
@@ -188,7 +166,7 @@ export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'ver
      */
     async requireAll(db: Db): Promise<void> {
       try {
-        await refuseOtherKeys(db, keys.names);
+        await refuseOtherKeys(db, 'versions', keys.names);
       } catch (error) {
         if (error instanceof UnknownKeyError) void comparing.run();
         throw error;
@@ -201,7 +179,7 @@ export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'ver
     async lockHashing(db: Db): Promise<string> {
       const name = await lockHashingKey(db);
       if (!keys.has(name)) throw new UnknownKeyError(name);
-      await refuseOtherHashingKeys(db, keys.names);
+      await refuseOtherKeys(db, 'idempotency', keys.names);
       keys.hashing = name;
       return name;
     },

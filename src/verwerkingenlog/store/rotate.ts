@@ -26,19 +26,10 @@ interface RotateOptions {
   readonly progress?: (versions: number, month: string) => void;
 }
 
-/** A version that none of the keys can read. */
-interface Unreadable {
-  readonly actieId: string;
-  readonly versie: number;
-  /** The key that the row names as its encryption key. */
-  readonly key: string;
-  readonly reason: string;
-}
-
 interface Rotated {
   readonly rewritten: number;
-  /** Versions that were left unchanged. */
-  readonly unreadable: readonly Unreadable[];
+  /** Versions that none of the keys can read, and that were left unchanged, with the key that each names. */
+  readonly unreadable: readonly { actieId: string; versie: number; key: string; reason: string }[];
   readonly forgotten: readonly string[];
   /** Keys that only idempotency keys need, until the given moment. */
   readonly keptUntil: readonly { readonly key: string; readonly until: string }[];
@@ -54,27 +45,22 @@ const BATCH = 1000;
 export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
   const { pool, keys } = options;
   // Before anything is rewritten, so that no line of LDV is stored under the previous key any more.
-  await hashWithCurrentKey(pool, keys, async () => true);
-  let rewritten = 0;
-  for (;;) {
+  await hashWithCurrentKey(pool, keys, true);
+  for (let rewritten = 0; ; ) {
     const round = await rewriteAll(options, rewritten);
     rewritten += round.rewritten;
     const { unreadable } = round;
     const staying = [keys.current, ...unreadable.map(({ key }) => key), ...(await keysOfLines(pool))];
     const inUse = await keysOfInstances(pool, staying);
     if (round.rewritten > 0 && inUse.length === 0) continue;
-    const forgotten = await forgetKeys(pool, [...staying, ...inUse]);
-    if (forgotten === undefined) continue;
-    const keptUntil = await keysOfIdempotency(pool);
-    const isKept = new Set(keptUntil.map(({ key }) => key));
-    return { rewritten, unreadable, forgotten: forgotten.filter((name) => !isKept.has(name)), keptUntil, inUse };
+    const gone = await forgetKeys(pool, [...staying, ...inUse]);
+    if (gone === undefined) continue;
+    const keptUntil = (await readHashingKeys(pool)).flatMap(({ name, until, isOver }) =>
+      until === undefined || isOver ? [] : [{ key: name, until: until.toISOString() }],
+    );
+    const forgotten = gone.filter((name) => !keptUntil.some(({ key }) => key === name));
+    return { rewritten, unreadable, forgotten, keptUntil, inUse };
   }
-}
-
-async function keysOfIdempotency(db: Db): Promise<Rotated['keptUntil']> {
-  return (await readHashingKeys(db)).flatMap(({ name, until, isOver }) =>
-    until === undefined || isOver ? [] : [{ key: name, until: until.toISOString() }],
-  );
 }
 
 /** Keys that still hash lines of LDV that cannot be read. */
@@ -151,8 +137,7 @@ async function rewriteAll(options: RotateOptions, before: number): Promise<Pick<
 /** Hashes lines again that were stored with the current key while another one hashed. */
 async function rehashLines(options: RotateOptions, unreadable: Unreadable[]): Promise<void> {
   const { pool, keys } = options;
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const { rows } = await pool.query<{ id: string }>(
       `select actie_id as id from verwerkingenlog.ldv_keys where hashed_with is not null and actie_id > $1::uuid
        order by actie_id limit $2::integer`,
@@ -170,6 +155,8 @@ async function rehashLines(options: RotateOptions, unreadable: Unreadable[]): Pr
   }
 }
 
+type Unreadable = Rotated['unreadable'][number];
+
 /** A version as it is stored, and as it will be. */
 interface Rewritten {
   readonly old: StoredVersie;
@@ -185,35 +172,28 @@ async function rewriteBatch(
   unreadable: Unreadable[],
 ): Promise<Rewritten[]> {
   const batch: Rewritten[] = [];
-  for (const version of versions) {
-    const made = await rewrite(version, keys, keyOfLine);
-    if ('reason' in made) unreadable.push(made);
-    else batch.push(made);
+  for (const old of versions) {
+    const { actieId, versie, keyName } = old;
+    let reason = 'its identifiers cannot be decrypted';
+    try {
+      const clear = await reveal(old, keys);
+      const seed =
+        old.seed === null ? null : keys.encrypt(keys.current, actieId, keys.decrypt(keyName, actieId, old.seed));
+      const fresh = { ...(await toStoreWithinBudget(undefined, clear, keys)).versie, seed };
+      reason = 'its stored line of LDV cannot be read';
+      const { ldv } = clear;
+      const line = ldv === null ? undefined : keyOfLine(ldv, (text) => keys.hashIdempotency(keys.current, text));
+      batch.push({ old, fresh, line: versie === 1 ? line : undefined });
+    } catch (error) {
+      unreadable.push({
+        actieId,
+        versie,
+        key: keyName,
+        reason: error instanceof UnknownKeyError ? error.message : reason,
+      });
+    }
   }
   return batch;
-}
-
-async function rewrite(old: StoredVersie, keys: IdentityKeys, keyOfLine: KeyOfLine): Promise<Rewritten | Unreadable> {
-  const unreadable = (reason: string) => ({ actieId: old.actieId, versie: old.versie, key: old.keyName, reason });
-  let fresh: StoredVersie;
-  let ldv: string | null;
-  try {
-    const versie = await reveal(old, keys);
-    ({ ldv } = versie);
-    const seed =
-      old.seed === null
-        ? null
-        : keys.encrypt(keys.current, old.actieId, keys.decrypt(old.keyName, old.actieId, old.seed));
-    fresh = { ...(await toStoreWithinBudget(undefined, versie, keys)).versie, seed };
-  } catch (error) {
-    return unreadable(error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted');
-  }
-  try {
-    const line = ldv === null ? undefined : keyOfLine(ldv, (text) => keys.hashIdempotency(keys.current, text));
-    return { old, fresh, line: old.versie === 1 ? line : undefined };
-  } catch {
-    return unreadable('its stored line of LDV cannot be read');
-  }
 }
 
 async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]): Promise<void> {
