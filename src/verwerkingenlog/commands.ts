@@ -29,7 +29,7 @@ function logHistoryCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; proof?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ database, config, proof, output }) => {
-        const { isOrganisation, reveal } = await import('./domain/encryption.ts');
+        const { hideIdentifiers, reveal } = await import('./domain/encryption.ts');
         const { readHistory } = await import('./store/versions.ts');
         const { openIdentityKeys } = await import('./store/keys.ts');
         const keys = await openIdentityKeys(database.pool, config, 'read');
@@ -43,31 +43,14 @@ function logHistoryCommand(terminal: Terminal): Command {
           output.result(proven, () => output.line(JSON.stringify(proven, undefined, 2)));
           return;
         }
-        const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
-          id !== null && !isOrganisation(kind, id);
-        const hide = options.identifiers !== true;
         const versions = await Promise.all(
-          stored.map(async (row) => {
-            const { keyName, seed: _, bewijsNr: __, ...plain } = row;
-            const versie = hide
-              ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
-              : await reveal(row, keys);
-            return {
-              ...versie,
-              ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}),
-              ...(hide && row.ldv !== null ? { ldv: '(hidden)' } : {}),
-            };
-          }),
+          stored.map((row) => (options.identifiers === true ? reveal(row, keys) : hideIdentifiers(row))),
         );
         output.result(versions, () => {
           for (const { versie, ...members } of versions) {
+            const rows = Object.entries(members).map(([name, value]) => [name, text(value)]);
             output.line(`Version ${versie}`);
-            output.line(
-              table(
-                ['member', 'value'],
-                Object.entries(members).map(([name, value]) => [name, text(value)]),
-              ),
-            );
+            output.line(table(['member', 'value'], rows));
           }
         });
       }),
@@ -107,17 +90,14 @@ Example:
     )
     .action(({ from, to, activity, processing, history = false }: ExportOptions) =>
       runCommand(terminal, {}, async (context) => {
-        const { interrupted } = context;
+        const { config, interrupted: signal } = context;
         if (Date.parse(from) > Date.parse(to)) throw new UsageError('--to must not be before --from');
         const { exportLines } = await import('./export.ts');
         const { createForwardQueue } = await import('./ldv/store/forward-queue.ts');
         const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
-        const { USER: user } = terminal.env;
-        const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
-        const forward = createForwardQueue(context.config.ldvOut);
-        for await (const line of exportLines(context, forward, selection, { by, signal: interrupted })) {
-          await written(terminal.stdout, line, interrupted);
-        }
+        const by = terminal.env.USER ? `log export (${terminal.env.USER})` : 'log export';
+        const lines = exportLines(context, createForwardQueue(config.ldvOut), selection, { by, signal });
+        for await (const line of lines) await written(terminal.stdout, line, signal);
       }),
     );
 }
@@ -135,7 +115,6 @@ function logVerifyCommand(terminal: Terminal): Command {
         const { openIdentityKeys } = await import('./store/keys.ts');
         const { keyOfLine } = await import('./ldv/store/line-keys.ts');
         let versions = 0;
-        const faults: LogFault[] = [];
         const found = verifyLog(database.retentionPool, {
           keys: await openIdentityKeys(database.retentionPool, config, 'read'),
           keyOfLine,
@@ -145,6 +124,7 @@ function logVerifyCommand(terminal: Terminal): Command {
             output.progress(`${seen} versions, at month ${month}`);
           },
         });
+        const faults: LogFault[] = [];
         for await (const fault of found) faults.push(fault);
         output.result({ versions, faults }, () => {
           const rows = faults.slice(0, SHOWN).map(({ actieId, fault }) => [actieId, fault]);
@@ -168,14 +148,13 @@ function logPruneCommand(terminal: Terminal): Command {
         { ...options, role: 'retention', changes: true },
         async ({ database, config, clock, proof, output, interrupted }) => {
           const { prune } = await import('./store/retention.ts');
-          const dryRun = options.dryRun ?? false;
           const { requireProofWriter } = await import('../proof/proof-log.ts');
+          const { dryRun = false } = options;
+          const pool = database.retentionPool;
           const result = await prune({
-            proof: await requireProofWriter(database.retentionPool, 'verwerkingen', proof),
-            pool: database.retentionPool,
-            clock: clock,
+            ...{ pool, clock, dryRun },
+            proof: await requireProofWriter(pool, 'verwerkingen', proof),
             rules: config.verwerkingenlog,
-            dryRun,
             signal: interrupted,
             progress: (removed, month) => output.progress(`${removed} actions, at month ${month}`),
           });
@@ -214,17 +193,15 @@ Example:
           const { openIdentityKeys } = await import('./store/keys.ts');
           const { rotateKeys } = await import('./store/rotate.ts');
           const { keyOfLine } = await import('./ldv/store/line-keys.ts');
-          const keys = await openIdentityKeys(database.retentionPool, config, 'write');
+          const pool = database.retentionPool;
+          const keys = await openIdentityKeys(pool, config, 'write');
           const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
-            pool: database.retentionPool,
-            ...{ keys, keyOfLine },
+            ...{ pool, keys, keyOfLine },
             signal: interrupted,
             progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
           });
           output.result({ key: keys.current, rewritten, unreadable, forgotten, keptUntil, inUse }, () => {
-            const rows = unreadable
-              .slice(0, SHOWN)
-              .map((one) => [one.actieId, String(one.versie), one.key, one.reason]);
+            const rows = unreadable.slice(0, SHOWN).map((one) => [one.actieId, `${one.versie}`, one.key, one.reason]);
             if (rows.length > 0) output.line(table(['action', 'version', 'key', 'fault'], rows));
             output.line(`${counted(rewritten, 'version')} rewritten with key ${keys.current}.`);
             if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);

@@ -2,12 +2,7 @@
 import pg from 'pg';
 import { createPool } from '../../src/database/pool.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import {
-  type Pruned,
-  type PruneOptions,
-  prune,
-  type RetentionRules,
-} from '../../src/verwerkingenlog/store/retention.ts';
+import { type Pruned, type PruneOptions, prune } from '../../src/verwerkingenlog/store/retention.ts';
 import type { Answer } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { type Actie, actie, actieIn, HEADERS, newPerson, startLog } from './support.ts';
@@ -45,7 +40,7 @@ export interface RetentionLog {
   put(kept: Kept, wishes: object): Promise<Answer>;
   /** Changes the whole processing of an action. */
   patch(kept: Kept, change: object): Promise<Answer>;
-  prune(rules?: Partial<RetentionRules>, more?: Partial<PruneOptions>): Promise<Pruned>;
+  prune(rules?: Partial<PruneOptions['rules']>, more?: Partial<PruneOptions>): Promise<Pruned>;
   versionsOf(actieId: string): Promise<number>;
   months(): Promise<string[]>;
   /** The record of the last run. */

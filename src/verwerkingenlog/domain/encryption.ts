@@ -259,6 +259,18 @@ export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<
   };
 }
 
+/** The version that a row holds, without what identifies persons. */
+export function hideIdentifiers({ keyName: _, seed: __, bewijsNr: ___, ...stored }: StoredVersie) {
+  const { soortAfnemerId, afnemerId, ldv, objecten } = stored;
+  const isShown = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);
+  return {
+    ...stored,
+    afnemerId: isShown ? afnemerId : '(hidden)',
+    ldv: ldv === null ? null : '(hidden)',
+    objecten: objecten.map(({ nr, soort }) => ({ nr, soort })),
+  };
+}
+
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
 export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
   const positions = new Map<string, number[]>();

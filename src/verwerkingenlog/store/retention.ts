@@ -9,21 +9,19 @@ import { lockChanges, preferIndexes } from './changes.ts';
 import { listMonths, type Month } from './months.ts';
 import { proofNumbersOf } from './proof.ts';
 
-/** When an action may be removed; ISO 8601 durations. */
-export interface RetentionRules {
-  /** From its first registration. */
-  readonly minRetention: string;
-  /** Counted from the registration of a change that brought its removal forward. */
-  readonly retentionGrace: string;
-  /** From its `tijdstip`, when neither the action nor its activity has a term; absent: it is kept. */
-  readonly maxRetention: string | undefined;
-}
-
 export interface PruneOptions {
   /** As the retention role. */
   readonly pool: Pool;
   readonly clock: Clock;
-  readonly rules: RetentionRules;
+  /** ISO 8601 durations. */
+  readonly rules: {
+    /** From the first registration of an action. */
+    readonly minRetention: string;
+    /** From the registration of a change that brought its removal forward. */
+    readonly retentionGrace: string;
+    /** From its `tijdstip`, when neither the action nor its activity has a term; absent: it is kept. */
+    readonly maxRetention: string | undefined;
+  };
   /** Only counts, and leaves no record. */
   readonly dryRun: boolean;
   /** The proof log of processing, when there is one. */
@@ -46,6 +44,8 @@ export interface Pruned {
 /** Versions that are read in one statement, and actions that are removed in one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
+/** Characters of a failure in a record. */
+const MAX_FAULT_LENGTH = 1000;
 
 interface Work extends PruneOptions {
   readonly now: Date;
@@ -65,32 +65,16 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
   const now = clock.now();
   await refuseClockAhead(pool, now);
   const work: Work = { ...options, now, run: dryRun ? undefined : await beginRun(pool, now), withoutTerm: 0 };
-  /** It cannot be changed after that. */
-  const end = async (fault: string | null): Promise<void> => {
-    await pool.query(
-      `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fault = $4::text
-       where number = $1::bigint`,
-      [
-        work.run ?? null,
-        clock.now(),
-        fault === null ? work.withoutTerm : null,
-        fault?.slice(0, MAX_FAULT_LENGTH) ?? null,
-      ],
-    );
-  };
   try {
     const pruned = await pruneMonths(work);
-    await end(null);
+    await endRun(work, null);
     return pruned;
   } catch (error) {
     // The first error is the one to report; a record that cannot be ended has no end.
-    await end(error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    await endRun(work, error instanceof Error ? error.message : String(error)).catch(() => undefined);
     throw error;
   }
 }
-
-/** Characters of a failure in a record. */
-const MAX_FAULT_LENGTH = 1000;
 
 /** @returns the number of its record */
 async function beginRun(db: Db, at: Date): Promise<number | undefined> {
@@ -99,6 +83,15 @@ async function beginRun(db: Db, at: Date): Promise<number | undefined> {
     [at],
   );
   return rows[0]?.number;
+}
+
+/** The record cannot be changed after that. */
+async function endRun({ pool, clock, run, withoutTerm }: Work, fault: string | null): Promise<void> {
+  await pool.query(
+    `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fault = left($4::text, $5::integer)
+     where number = $1::bigint`,
+    [run ?? null, clock.now(), fault === null ? withoutTerm : null, fault, MAX_FAULT_LENGTH],
+  );
 }
 
 async function pruneMonths(work: Work): Promise<Pruned> {
@@ -115,7 +108,7 @@ async function pruneMonths(work: Work): Promise<Pruned> {
       byMonth[month.name] = (byMonth[month.name] ?? 0) + count;
       work.progress?.(removed, month.name);
     }
-    if (work.run !== undefined && (await dropEmpty(work, work.run, month))) droppedMonths.push(month.name);
+    if (work.run !== undefined && (await dropEmpty(work, month))) droppedMonths.push(month.name);
   }
   return { removed, byMonth, droppedMonths, withoutTerm: work.withoutTerm };
 }
@@ -258,43 +251,35 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
   });
 }
 
-async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Promise<boolean> {
-  return await transaction(pool, async (db) => {
-    const { rowCount } = await db.query(
+async function dropEmpty({ pool, now, run }: Work, { name }: Month): Promise<boolean> {
+  const { rowCount } = await transaction(pool, (db) =>
+    db.query(
       `update verwerkingenlog.prune_runs set removed_months = removed_months || $2::text
        where number = $1::bigint and verwerkingenlog.drop_empty_month($2::text, $3::timestamptz)`,
       [run, name, now],
-    );
-    return rowCount === 1;
-  });
+    ),
+  );
+  return rowCount === 1;
 }
 
 interface RetentionRun {
   readonly begunAt: Date;
-  /** Absent: it is still running, or was killed. */
-  readonly endedAt: Date | null;
   readonly removed: number;
   /** Actions without any term, which are kept; known at the end. */
   readonly withoutTerm: number | null;
   readonly fault: string | null;
 }
 
-/** The last run, and the last successful one. */
-export interface RetentionRuns {
-  readonly last?: RetentionRun;
-  readonly lastSuccess?: RetentionRun;
-}
-
-/** As the service's own role. */
-export async function readRuns(db: Db): Promise<RetentionRuns> {
-  const columns = `started_at as "begunAt", ended_at as "endedAt", removed, without_term as "withoutTerm", fault`;
+/** The last run, which may still be running or was killed, and the last successful one. As the service's own role. */
+export async function readRuns(
+  db: Db,
+): Promise<{ last?: RetentionRun | undefined; lastSuccess?: RetentionRun | undefined }> {
+  const columns = `started_at as "begunAt", removed, without_term as "withoutTerm", fault`;
   const { rows } = await db.query<RetentionRun & { succeeded: boolean }>(
     `(select false as succeeded, ${columns} from verwerkingenlog.prune_runs order by number desc limit 1)
      union all
      (select true, ${columns} from verwerkingenlog.prune_runs where ended_at is not null and fault is null
       order by number desc limit 1)`,
   );
-  const last = rows.find(({ succeeded }) => !succeeded);
-  const lastSuccess = rows.find(({ succeeded }) => succeeded);
-  return { ...(last === undefined ? {} : { last }), ...(lastSuccess === undefined ? {} : { lastSuccess }) };
+  return { last: rows.find(({ succeeded }) => !succeeded), lastSuccess: rows.find(({ succeeded }) => succeeded) };
 }

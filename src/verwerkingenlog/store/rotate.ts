@@ -15,7 +15,7 @@ import { lockChanges, preferIndexes, removeLocations } from './changes.ts';
 import { hashWithCurrentKey, readHashingKeys } from './idempotency.ts';
 import { writeWithKeys } from './keys.ts';
 import { listMonths } from './months.ts';
-import { fromRow, SELECT_VERSIE, type VersieRow, versionsOfMonth } from './versions.ts';
+import { queryVersies, versionsOfMonth } from './versions.ts';
 
 interface RotateOptions {
   /** As the retention role. */
@@ -146,12 +146,12 @@ async function rehashLines(options: RotateOptions, unreadable: Unreadable[]): Pr
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.id;
-    const versions = await pool.query<VersieRow>(
-      `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-       where v.actie_id = any($1::uuid[]) and v.versie = 1 and v.key_name = $2::text order by v.actie_id`,
-      [rows.map(({ id }) => id), keys.current],
+    const versions = await queryVersies(
+      pool,
+      'where v.actie_id = any($1::uuid[]) and v.versie = 1 and v.key_name = $2::text order by v.actie_id',
+      { values: [rows.map(({ id }) => id), keys.current] },
     );
-    await write(pool, keys, await rewriteBatch(versions.rows.map(fromRow), options, unreadable));
+    await write(pool, keys, await rewriteBatch(versions, options, unreadable));
   }
 }
 

@@ -30,14 +30,21 @@ export function fromRow(row: VersieRow): StoredVersie {
   return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }
 
+/** Whole versions. @param clauses follow `from verwerkingenlog.versies v` */
+export async function queryVersies(
+  db: Db,
+  clauses: string,
+  statement: { readonly name?: string; readonly values: unknown[] },
+): Promise<StoredVersie[]> {
+  const text = `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v ${clauses}`;
+  const { rows } = await db.query<VersieRow>({ ...statement, text });
+  return rows.map(fromRow);
+}
+
 /** One version of an action; undefined when there is no such version. */
 export async function readVersie(db: Db, actieId: string, versie: number): Promise<StoredVersie | undefined> {
-  const { rows } = await db.query<VersieRow>({
-    name: 'verwerkingenlog-read-versie',
-    text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v where v.actie_id = $1::uuid and v.versie = $2::integer`,
-    values: [actieId, versie],
-  });
-  return rows[0] === undefined ? undefined : fromRow(rows[0]);
+  const statement = { name: 'verwerkingenlog-read-versie', values: [actieId, versie] };
+  return (await queryVersies(db, 'where v.actie_id = $1::uuid and v.versie = $2::integer', statement))[0];
 }
 
 /** The newest version of an action, unless the action is unknown or deleted. */
@@ -48,12 +55,13 @@ export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie
 
 /** The newest version of an action, even if it ends the action. */
 export async function readLast(db: Db, actieId: string): Promise<StoredVersie | undefined> {
-  const { rows } = await db.query<VersieRow>({
-    name: 'verwerkingenlog-read-last',
-    text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
-    values: [actieId],
-  });
-  return rows[0] === undefined ? undefined : fromRow(rows[0]);
+  const statement = { name: 'verwerkingenlog-read-last', values: [actieId] };
+  return (await queryVersies(db, 'where v.actie_id = $1::uuid order by v.versie desc limit 1', statement))[0];
+}
+
+/** Every version of an action, the first one first. */
+export function readHistory(db: Db, actieId: string): Promise<StoredVersie[]> {
+  return queryVersies(db, 'where v.actie_id = $1::uuid order by v.versie', { values: [actieId] });
 }
 
 /** The versions of a month in batches, in the order of their identity. @param except a log key: versions that have it are left out */
@@ -64,17 +72,17 @@ export async function* versionsOfMonth(
   except?: string,
 ): AsyncGenerator<StoredVersie[]> {
   for (let after: readonly [string, number] = [from, 0]; ; ) {
-    const { rows } = await db.query<VersieRow>(
-      `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-       where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
+    const versions = await queryVersies(
+      db,
+      `where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
          and ($4::text is null or v.key_name <> $4::text)
        order by v.actie_id, v.versie limit $5::integer`,
-      [...after, to, except ?? null, batch],
+      { values: [...after, to, except ?? null, batch] },
     );
-    const last = rows.at(-1);
+    const last = versions.at(-1);
     if (last === undefined) return;
     after = [last.actieId, last.versie];
-    yield rows.map(fromRow);
+    yield versions;
   }
 }
 
@@ -117,13 +125,4 @@ export async function readCurrentParts(
   });
   const parts = new Map(rows.map(({ aantal, ...row }) => [row.actieId, { stored: fromRow(row), objects: aantal }]));
   return acties.flatMap((actieId) => parts.get(actieId.toLowerCase()) ?? []);
-}
-
-/** Every version of an action, the first one first. */
-export async function readHistory(db: Db, actieId: string): Promise<StoredVersie[]> {
-  const { rows } = await db.query<VersieRow>(
-    `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie`,
-    [actieId],
-  );
-  return rows.map(fromRow);
 }
