@@ -95,11 +95,7 @@ export function createAppender(
   }
 
   return {
-    /**
-     * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
-     * version that was stored under it.
-     * @throws {Problem} 409, 503
-     */
+    /** The first version of the action, committed to disk; or what an idempotency key of the last 24 hours stored. @throws {Problem} 409, 503 */
     async append(actie: Actie, auteur: Auteur, { idempotencyKey, trace }: AppendOptions = {}): Promise<Versie> {
       // It belongs to one caller. Only its keyed hash is stored, because the key itself may reveal whom the action is about.
       const key = idempotencyKey === undefined ? undefined : `sleutel\n${auteur.door}\n${idempotencyKey}`;
@@ -126,7 +122,6 @@ export function createAppender(
       }
       throw logFull();
     },
-    /** Resolves when no work is running. */
     async idle(): Promise<void> {
       await large.idle();
       await groups.idle();
@@ -134,7 +129,6 @@ export function createAppender(
   };
 }
 
-/** Counts versions in the metrics once they were added. */
 export function createAppendCounters(metrics: Registry): (result: Appended) => void {
   const appends = new Counter({
     name: 'koppelvlak_verwerkingenlog_appends_total',
@@ -169,10 +163,7 @@ interface GroupCommitOptions<T, R> {
   readonly maxWaitMs: number;
   /** Items with the same key are never in one group. */
   readonly key?: (item: T) => string | undefined;
-  /**
-   * Whether one item caused the error: then the group is retried in halves, until only the faulty item fails. Any other error is that of
-   * the whole group.
-   */
+  /** Whether one item caused the error: then the group is retried in halves, until only that one fails. Any other fails the whole group. */
   readonly isFaultOfItem: (error: unknown) => boolean;
   readonly full: () => Error;
   readonly observe?: (size: number) => void;
@@ -183,7 +174,6 @@ interface Waiting<T, R> {
   readonly key: string | undefined;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
-  /** When it was added. */
   readonly since: number;
 }
 
@@ -239,10 +229,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
     return group;
   }
 
-  /**
-   * Never rejects: every item of the group gets a result or an error.
-   * @param end called once, when the last part of the group was committed or failed
-   */
+  /** Never rejects. @param end called once, when the last part of the group was committed or failed */
   async function run(group: readonly Waiting<T, R>[], end: () => void): Promise<void> {
     try {
       const results = await options.commit(group.map(({ item }) => item));
@@ -274,7 +261,6 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
         waiting.push({ item, key: options.key?.(item), resolve, reject, since: performance.now() });
       });
     },
-    /** Resolves when nothing is running or waiting. */
     idle: (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };
 }

@@ -19,7 +19,6 @@ import { readCurrent, readCurrentParts } from './store/versions.ts';
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
 
-/** The client of a change. */
 export interface Changer {
   readonly client: string;
   /** Fires when the client disconnects: its change stops waiting. */
@@ -29,7 +28,7 @@ export interface Changer {
 interface Change extends Changer {
   /** Names of locks, as `store/changes.ts` makes them. */
   readonly names: readonly string[];
-  /** The action has very many persons; the process handles one such action at a time. */
+  /** About very many persons: the process handles one such action at a time. */
   readonly isLarge?: boolean;
 }
 
@@ -45,11 +44,8 @@ const CLIENT_SHARE = 0.75;
 const WAITING_PER_CONNECTION = 100;
 
 /**
- * Gives an action a new version.
- * @param becomes the action that it becomes; undefined when it ends
- * @param change judges the current version and makes the next one, given the highest number that any version has given to an object; throws to change
- *   nothing
- * @throws {Problem} 400 for an unknown or deleted action and for too many objects, 503 when too many wait, and errors of `change`
+ * Gives an action a new version. @param becomes undefined when it ends @param change judges the current version and makes the next one, or throws;
+ * `lastNumber` is the highest that any version has given to an object @throws {Problem} 400 for an unknown or deleted action, 503 when too many wait
  */
 export async function changeActie(
   actieLog: FastifyInstance['actieLog'],
@@ -123,9 +119,8 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
       return withinShare(client, signal, () => work(pool));
     },
     /**
-     * Runs `work` in a transaction, during which no other change, on any instance, touches the named actions or processings. One client's
-     * changes use at most three quarters of the connections at a time.
-     * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and errors of `work`
+     * Runs `work` in a transaction, during which no other change, on any instance, touches the named actions or processings.
+     * @throws {Problem} 503 when too many wait for the same lock, or one waits too long
      */
     async run<T>(
       { names, client, signal, isLarge = false }: Change,

@@ -11,10 +11,8 @@ import type { ProcessingContext } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor } from '../plugins/processing-log.ts';
 import { withMonths } from './store/append.ts';
 
-/** Name of the action of reading the log. */
 export const READING = 'Raadplegen verwerkingenlog';
 
-/** The result of a reading, for the entry about it. */
 export interface Reading<T> {
   /** May still be running: the entry is sent without waiting for it. */
   readonly result: T | Promise<T>;
@@ -32,7 +30,6 @@ export interface Reader {
   readonly signal: AbortSignal;
 }
 
-/** The reader of a call of the interface. */
 export function readerOf(request: FastifyRequest, reply: FastifyReply, handelingNaam: string): Reader {
   return {
     context: request.server.verwerkingenlog.consumerOf(request),

@@ -9,6 +9,7 @@ import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
+import type { Config } from '../settings/config.ts';
 import { createAppendCounters, createAppender } from './append.ts';
 import { createSerialChanges } from './changes.ts';
 import { type IdentityKeys, toStoreWithinBudget } from './domain/encryption.ts';
@@ -36,10 +37,7 @@ interface ActieLog extends ProcessingLog {
   readonly forwards: boolean;
   readonly append: ReturnType<typeof createAppender>['append'];
   count(result: Appended): void;
-  /**
-   * Sends an entry of the service itself behind work in the transaction of `db`; the commit may follow at once.
-   * @throws {DatabaseError} also when its month has no partition yet: see `withMonths`
-   */
+  /** Sends an entry of the service itself behind work in the transaction of `db`; the commit may follow at once. For a missing month, see `withMonths`. */
   sendOwn<T>(db: Db, work: Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<Sent<T>>;
   readonly changes: ReturnType<typeof createSerialChanges>;
 }
@@ -53,10 +51,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Opens the processing log for all interfaces that process personal data, with its upkeep and retention: `app.processingLog`.
- * @throws {ConfigError} when the configured keys are not those that the log was written with
- */
+/** `app.processingLog`, for all interfaces that process personal data. @throws {ConfigError} when the keys are not those that the log was written with */
 export const processingLog = fp(
   async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
     const { settings: config, clock, metrics } = app;
@@ -116,7 +111,7 @@ export const processingLog = fp(
   { name: 'processing-log', dependencies: ['service', 'operations', 'metrics', 'database', 'proof-writers'] },
 );
 
-/** Makes the function that adds an entry of the service itself in the transaction of `db`; it resolves when the entry was sent. */
+/** The result adds an entry of the service itself in the transaction of `db`, and resolves when it was sent. */
 export function createOwnEntries(
   clock: Clock,
   rules: OwnRules,
@@ -134,10 +129,7 @@ export function createOwnEntries(
 
 const UPKEEP_MS = 3_600_000;
 
-/**
- * Creates partitions ahead and deletes old idempotency keys: at once, and every hour. A failure is logged and retried the next time; a month that is
- * missing nevertheless is created by the first append that needs it.
- */
+/** At once and every hour: creates partitions ahead, deletes old idempotency keys. After a failure, the first append creates a missing month. */
 function startUpkeep({ database, clock, log: logger }: FastifyInstance): { stop: () => Promise<void> } {
   const pool = database.appendPool;
   const work = async (): Promise<void> => {
@@ -163,17 +155,9 @@ function startUpkeep({ database, clock, log: logger }: FastifyInstance): { stop:
 /** The activity that the register begins with, as its migration enters it. */
 const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
 
-interface OwnRules {
-  /** Shortest term of an own entry. */
-  readonly ownRetention: string;
-  /** The activity of each kind; one that is missing has the default. */
-  readonly ownActivities: ReadonlyMap<string, string>;
-}
+type OwnRules = Pick<Config['verwerkingenlog'], 'ownRetention' | 'ownActivities'>;
 
-/**
- * An entry of the service itself as an action. The consumer cannot influence it: its processing is always new, so that it can be found, lifted and
- * retained like any other, and its term is never shorter than our own.
- */
+/** The consumer cannot influence it: its processing is always new, so that it can be found, lifted and retained like any other. */
 function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: OwnRules): Actie {
   const hidden = confidential || consumer.vertrouwelijkheid === 'vertrouwelijk';
   return actieOf({
@@ -186,7 +170,7 @@ function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: Ow
   });
 }
 
-/** The call of an own entry. Its trace id is stored as a UUID, so that it can be found by the bytes in LDV. */
+/** The trace id is stored as a UUID, so that it can be found by the bytes in LDV. */
 function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
   return {
     traceId: trace.traceId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),

@@ -3,13 +3,11 @@
 /** The position of a page: after a row in the order of the list, or before it. */
 export interface Cursor {
   readonly direction: 'after' | 'before';
-  /** The values that the list is ordered by. */
   readonly key: readonly string[];
 }
 
 interface Page<T> {
   readonly rows: readonly T[];
-  /** Address of the page that follows, and of the one before. */
   readonly next: string | null;
   readonly previous: string | null;
 }

@@ -28,10 +28,7 @@ export class UnknownKeyError extends Problem {
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/**
- * Each span of 2^32 ms (50 days) has its own derived key, because one key is safe for 2^32 random IVs. The first digits of an action's identity name
- * the span.
- */
+/** Digits of an action's identity that name a span of 2^32 ms (50 days). Each has its own key, because one is safe for 2^32 random IVs. */
 const SPAN_DIGITS = 4;
 const REMEMBERED_SPANS = 64;
 
@@ -69,13 +66,9 @@ export function createIdentityKeys(setting: string) {
     /** The name of the log key that hashes idempotency keys: the same in all instances, whichever key is their first. */
     hashing: current,
     has: (name: string) => keys.has(name),
-    /**
-     * The keyed hash of a person, the same however kind and number are written. 128 bits are enough to search by; results are compared with the
-     * identity itself.
-     */
+    /** The same however kind and number are written. 128 bits are enough to search by: results are compared with the identity itself. */
     hash: (name: string, soortObjectId: string, objectId: string) =>
       hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
-    /** The keyed hash of a text that belongs to an idempotency key. */
     hashIdempotency: (name: string, text: string) => hmacUuid(find(name).idempotency, text),
     /** Identifies a key without revealing it. */
     checkValue: (name: string) => Buffer.from(hmacSha256(find(name).check, name), 'latin1').toString('base64'),
@@ -132,7 +125,6 @@ function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
 
 // Versions, as they are stored.
 
-/** An object in the column `objecten`. */
 interface StoredObject {
   readonly nr: number;
   readonly soort: string;
@@ -230,11 +222,7 @@ export function encryptSeed(keyName: string, actieId: string, seed: Uint8Array, 
   return keys.encrypt(keyName, actieId, `${PROOF_FORMAT} ${Buffer.from(seed).toString('base64')}`);
 }
 
-/**
- * The record of a stored version as it was when its entry was made, and the seed.
- * @param versie the same in clear
- * @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row
- */
+/** The record of a stored version as it was when its entry was made, and the seed. @throws {Error} when the row has none that its key reads */
 export function provenRecord({ keyName, actieId, seed }: StoredVersie, versie: Versie, keys: IdentityKeys) {
   if (seed === null) throw new Error('the version has no seed');
   const [format, base64 = ''] = keys.decrypt(keyName, actieId, seed).split(' ');

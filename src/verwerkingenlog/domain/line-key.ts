@@ -4,9 +4,5 @@ export interface LineKey {
   readonly content: string;
 }
 
-/**
- * The key of a line, from the first version of its action.
- * @param hash a keyed hash
- * @throws {Error} when the line is unreadable
- */
+/** The key of a line, from the first version of its action. @param hash a keyed hash @throws {Error} when the line is unreadable */
 export type KeyOfLine = (line: string, hash: (text: string) => string) => LineKey;

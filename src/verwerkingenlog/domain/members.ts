@@ -13,18 +13,18 @@ const TABLE: Readonly<Record<MemberName, Member>> = MEMBERS;
 const isName = (name: string): name is MemberName => Object.hasOwn(TABLE, name);
 export const MEMBER_NAMES: readonly MemberName[] = Object.keys(TABLE).filter(isName);
 
-const isOptional = (name: MemberName): name is OptionalName => TABLE[name].optional === true;
-export const OPTIONAL_NAMES = MEMBER_NAMES.filter(isOptional);
-
-const isBasis = (name: MemberName): name is Having<{ part: 'basis' }> => TABLE[name].part === 'basis';
+export const OPTIONAL_NAMES = MEMBER_NAMES.filter((name): name is OptionalName => TABLE[name].optional === true);
+export const HISTORY_NAMES = MEMBER_NAMES.filter(
+  (name): name is Having<{ history: true }> => TABLE[name].history === true,
+);
 /** The members of an action in an answer, in the limited set and in the full set. */
-export const BASIS_NAMES = MEMBER_NAMES.filter(isBasis);
-const isAnswered = (name: MemberName): name is Having<{ part: 'basis' | 'aanvullend' }> =>
-  isBasis(name) || TABLE[name].part === 'aanvullend';
-export const ANSWERED_NAMES = MEMBER_NAMES.filter(isAnswered);
-
-const isHistory = (name: MemberName): name is Having<{ history: true }> => TABLE[name].history === true;
-export const HISTORY_NAMES = MEMBER_NAMES.filter(isHistory);
+export const BASIS_NAMES = MEMBER_NAMES.filter(
+  (name): name is Having<{ part: 'basis' }> => TABLE[name].part === 'basis',
+);
+export const ANSWERED_NAMES = MEMBER_NAMES.filter(
+  (name): name is Having<{ part: 'basis' | 'aanvullend' }> =>
+    TABLE[name].part === 'basis' || TABLE[name].part === 'aanvullend',
+);
 
 export const PROOF_FORMAT = Math.max(...MEMBER_NAMES.map((name) => TABLE[name].since ?? 1));
 

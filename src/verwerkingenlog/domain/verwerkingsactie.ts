@@ -10,7 +10,6 @@ import { ANSWERED_NAMES, BASIS_NAMES, MEMBERS, NO_OPTIONAL, OPTIONAL_NAMES, type
 
 type Schemas = components['schemas'];
 
-/** How confidential an action is now. */
 export type Vertrouwelijkheid = Schemas['Vertrouwelijkheid'];
 
 /** A processed person, as named by the caller. */
@@ -46,7 +45,6 @@ export interface Aanroep {
 
 export const GEEN_AANROEP: Aanroep = { traceId: null, spanId: null, ouderSpanId: null, fscTransactieId: null };
 
-/** The author of a version; stored with it. */
 export interface Auteur {
   /** Subject of the token. */
   readonly door: string;
@@ -71,7 +69,6 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly ldv: string | null;
 }
 
-/** These members of a version. */
 export function pick<V extends object, K extends keyof V & string>(version: V, names: readonly K[]): Pick<V, K> {
   const picked: Partial<V> = {};
   for (const name of names) picked[name] = version[name];
@@ -79,7 +76,6 @@ export function pick<V extends object, K extends keyof V & string>(version: V, n
   return picked as Pick<V, K>;
 }
 
-/** The first version of a new action. */
 export function eersteVersie(
   actie: Actie,
   actieId: string,
@@ -104,7 +100,6 @@ export function eersteVersie(
   };
 }
 
-/** The version after the current one, by another author. */
 function nextVersie<V extends Omit<Versie, 'objecten'>>(current: V, at: Date, { door, verzoekId }: Auteur): V {
   return { ...current, door, verzoekId, versie: current.versie + 1, tijdstipRegistratie: moment(at) };
 }
@@ -124,7 +119,6 @@ export function replaced(current: Versie, actie: Actie, lastNumber: number, at: 
   };
 }
 
-/** The version that ends the action; its fields are those of the current one. */
 export function ended(current: Versie, at: Date, auteur: Auteur): Versie {
   return { ...nextVersie(current, at, auteur), vervallen: true };
 }
@@ -181,7 +175,6 @@ export function verwerktObjectId(actieId: string, number: number): string {
   return actieId.slice(0, 32) + number.toString(16).padStart(4, '0');
 }
 
-/** The action of an object's identity, and the object's number in it. */
 export function parseVerwerktObjectId(id: string): { actieId: string; number: number } {
   return { actieId: `${id.slice(0, 32).toLowerCase()}0000`, number: Number.parseInt(id.slice(32), 16) };
 }
@@ -241,7 +234,6 @@ export function readVertrouwelijkheid(text: string): Vertrouwelijkheid {
   throw new TypeError('not a word for confidentiality');
 }
 
-/** Whether a replacing body has all required members of an action. */
 export function isWhole(body: ReplacingBody): body is ActieBody {
   return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
 }
@@ -254,7 +246,6 @@ export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam
     .map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
 }
 
-/** The members of an action in an answer, without its objects. */
 function fieldsOf(versie: Versie, base: string, beperkteSet: boolean) {
   const shown: Pick<Versie, (typeof BASIS_NAMES)[number]> = pick(versie, beperkteSet ? BASIS_NAMES : ANSWERED_NAMES);
   const tijdstip = withOffset(versie.tijdstip, versie.tijdstipOffset);
@@ -278,7 +269,6 @@ function objectAt(base: string, object: GenummerdObject, actieId: string): Schem
   return { url: `${base}/verwerkte-objecten/${fields.verwerktObjectId}`, ...fields };
 }
 
-/** An action as it is answered. @param base address of the interface */
 export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Schemas['Verwerkingsactie'] {
   return {
     ...fieldsOf(versie, base, beperkteSet),
@@ -298,7 +288,6 @@ export function objectAnswer(
 
 // Faults that a contract cannot express.
 
-/** The members of a body that are judged, of whatever type. */
 type Judged = {
   readonly [Member in 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
 };

@@ -21,7 +21,6 @@ interface PersonPage {
   readonly versies: readonly Versie[];
 }
 
-/** Whose actions are wanted, and which of them. */
 interface PersonQuery extends Person {
   readonly limit: number;
   readonly beginDatum?: string | undefined;
@@ -100,7 +99,6 @@ export function shownObjects<T extends Person>(
   return theirs.length === 0 ? undefined : theirs;
 }
 
-/** The person of a query that names one in full. */
 export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson): Person | undefined {
   if (objecttype === undefined || soortObjectId === undefined || objectId === undefined) return undefined;
   return { soortObjectId, objectId };

@@ -28,17 +28,10 @@ import {
 } from './person-page.ts';
 import { allow, etag, may, sendWithETag } from './verwerkingsacties.ts';
 
-/**
- * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read, and is
- * stored for ten years.
- */
+/** About more persons, the caller must name one: the entry of a reading, kept for ten years, names everybody whose data were read. */
 const MAX_UNNAMED = 1000;
 
-/**
- * The parts of an action that a caller may see, for its answer and for the entry about the reading.
- * @param found the newest version, with its number of objects; undefined for an unknown action
- * @throws {Problem} 404 also for an action that the caller may not see: a 403 would reveal that there is something confidential
- */
+/** What a caller may see. @throws {Problem} 404 also when that is nothing: a 403 would reveal that there is something confidential */
 async function visibleActie(
   request: FastifyRequest<{ Querystring: AskedPerson & { readonly beperkteSet?: boolean } }>,
   found: PartOfVersie | undefined,

@@ -29,7 +29,6 @@ import {
 import { verwerkingenlogProblems } from '../problems.ts';
 import { lockOfVerwerking, patchActies, readActies } from '../store/changes.ts';
 
-/** The author of a version or an entry. */
 export function auteurOf(request: FastifyRequest): Auteur {
   return { door: callerOf(request).subject, verzoekId: request.id };
 }
@@ -48,7 +47,6 @@ interface Functie {
   readonly beperkteSet?: boolean;
   /** Categories that the function may touch. A change touches the old and the new one. */
   readonly categorieen: readonly Categorie[];
-  /** A caller needs one of these. */
   readonly scopes: readonly string[];
 }
 
@@ -89,7 +87,6 @@ function scopesFor(handeling: Handeling, touched: readonly Categorie[], beperkte
   )?.scopes;
 }
 
-/** Whether the caller's scopes allow a call by the matrix. */
 export function may(
   request: FastifyRequest,
   handeling: Handeling,
@@ -115,7 +112,6 @@ export function allow(
   });
 }
 
-/** The `ETag` of a version of an action. */
 export function etag(versie: number): string {
   return `"${versie}"`;
 }
@@ -131,11 +127,7 @@ export function sendWithETag<Answer>(
   return isKnown(request, tag) ? reply.code(304).send() : answer;
 }
 
-/**
- * Checks `If-Match` before a change (RFC 9110 section 13.1.1, strong comparison); without it any version may be changed.
- * @param current tag of the target; undefined when it does not exist, which matches no condition
- * @throws {Problem} 412
- */
+/** Checks `If-Match` (RFC 9110 section 13.1.1, strong comparison). @param current tag of the target; undefined: it does not exist @throws {Problem} 412 */
 export function requireMatch(request: FastifyRequest, current: string | undefined): void {
   const condition = request.headers['if-match'];
   if (condition === undefined) return;

@@ -33,12 +33,10 @@ function fromRow(row: Row): Activiteit {
   return { ...row, tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }
 
-/** One activity of the register; undefined when absent. */
 export async function readActiviteit(db: Db, id: string): Promise<Activiteit | undefined> {
   return (await readActiviteiten(db, [id])).get(id.toLowerCase());
 }
 
-/** Which of these activities are in the register, by identity. */
 export async function readActiviteiten(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Activiteit>> {
   if (ids.length === 0) return new Map();
   const { rows } = await db.query<Row>(
@@ -124,11 +122,9 @@ interface ActiviteitStand {
   readonly naam: string;
   readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
   readonly bewaartermijn: string | null;
-  /** The activity is no longer in the register. */
   readonly verwijderd: boolean;
 }
 
-/** The register's values of an activity from a moment on. */
 export interface ActiviteitVersie extends ActiviteitStand {
   readonly vanaf: Date;
 }

@@ -125,7 +125,6 @@ export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
 /** A worker's error 23514 as Citus reports it. */
 const CITUS_MISSING_MONTH = /^no partition of relation "versies_\d+" found for row$/;
 
-/** Whether a statement failed because the month of a version has no partition. */
 function isMissingMonth(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError) || error.constraint !== undefined) return false;
   return error.code === '23514' || (error.code === 'XX000' && CITUS_MISSING_MONTH.test(error.message));
@@ -143,10 +142,7 @@ const MAX_AHEAD_MS = 86_400_000;
 /** The latest accepted moment (milliseconds since 1970), when one is to be judged. */
 export type LatestMoment = (moment: number) => number | Promise<number>;
 
-/**
- * Asks the database only about a moment that lies beyond the last answer: that clock moves forward, so an earlier one is within bounds. For recent
- * moments that is once a day.
- */
+/** Asks the database only about a moment beyond the last answer, for recent ones once a day: its clock moves forward, so an earlier one is within bounds. */
 export function createLatestMoment(db: Db): LatestMoment {
   let latest = Number.NEGATIVE_INFINITY;
   const ask = async (): Promise<number> => {
@@ -284,7 +280,6 @@ async function appendByTable(
   });
 }
 
-/** Which of the activities are in the register. */
 async function readRegistered(db: Db, versions: readonly NewVersion[]): Promise<Set<string>> {
   const ids = new Set(versions.map(({ versie }) => versie.verwerkingsactiviteitId).filter((id) => id !== null));
   if (ids.size === 0) return new Set();
@@ -348,7 +343,6 @@ async function queueEntries(db: Db, added: readonly SealedVersie[]): Promise<rea
   return rows.map(({ number }) => number);
 }
 
-/** The columns that a location takes from its version. */
 const LOCATED = [
   'actie_id',
   'versie',

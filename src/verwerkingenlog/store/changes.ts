@@ -23,15 +23,11 @@ export const lockOfVerwerking = (id: string | null): string[] => (id === null ? 
 export const lockOfActiviteit = (id: string): string => `verwerkingsactiviteit ${id}`;
 const inLog = (name: string): string => `verwerkingenlog ${name}`;
 
-/**
- * Takes locks until the transaction ends, without waiting on a connection.
- * @returns false when another transaction holds one of them; then end this one, because it may hold the others
- */
+/** @returns false, without waiting, when another transaction holds one of them; then end this one, because it may hold the others */
 export function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
   return tryLock(db, ...names.map(inLog));
 }
 
-/** Locks these actions and processings until the transaction ends, in one order so that there is no deadlock. */
 export async function lockChanges(
   db: Db,
   acties: readonly string[],
@@ -90,11 +86,7 @@ interface ActieOfVerwerking {
   readonly objects: number;
 }
 
-/**
- * The actions of a processing that are not deleted; empty when it is unknown.
- * @param withLdv whether lines of LDV count. Their clients choose the processing, which is their trace, and must not be able to affect a change of
- * somebody else's processing
- */
+/** Those not deleted. @param withLdv lines of LDV too: their clients choose the processing, and must not affect a change of somebody else's */
 export async function readActies(
   db: Db,
   verwerkingId: string,
@@ -117,10 +109,7 @@ export async function readActies(
 const PATCH_ACTIONS = 500;
 const PATCH_OBJECTS = 10_000;
 
-/**
- * Gives each of these actions of a processing a new version. The caller has held the lock of the processing since they were read.
- * @param change with the proof log of processing, when there is one
- */
+/** Gives each of these actions a new version. The caller has held the lock of the processing since they were read. */
 export async function patchActies(
   db: Db,
   acties: readonly ActieOfVerwerking[],

@@ -17,7 +17,6 @@ export interface PersonFilter {
   /** To, not included. */
   readonly eind?: string | undefined;
   readonly verwerkingsactiviteitId?: string | undefined;
-  /** Actions that are excluded. */
   readonly without?: readonly string[] | undefined;
 }
 
@@ -39,7 +38,6 @@ const MATCHES = `
   and tijdstip >= $2::timestamptz and tijdstip < $3::timestamptz
   and ($4::uuid is null or verwerkingsactiviteit_id = $4::uuid)`;
 
-/** The parameter with the excluded actions, if any. */
 const leavesOut = ({ without = [] }: PersonFilter, parameter: number): string =>
   without.length === 0 ? '' : ` and actie_id not in (select unnest($${parameter}::uuid[]))`;
 
@@ -77,10 +75,7 @@ function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): stri
   return `select tijdstip, actie_id as "actieId", versie, category as categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
 }
 
-/**
- * The locations of a person in current actions that are not deleted, newest first (with a `before` cursor the reverse).
- * @param limit maximum rows; request one more than a page
- */
+/** Those in current actions that are not deleted, newest first (with a `before` cursor the reverse); request one more than a page. */
 export async function findLocations(
   db: Db,
   filter: PersonFilter,
@@ -104,7 +99,6 @@ export async function findLocations(
   return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip), categorie: categorieVan(row.categorie) }));
 }
 
-/** How many rows there are, counted no further than `MAX_COUNT`. */
 export async function countLocations(db: Db, filter: PersonFilter): Promise<number> {
   const keys = filter.hashes.length;
   const rows = perKey(
@@ -121,7 +115,6 @@ export async function countLocations(db: Db, filter: PersonFilter): Promise<numb
   return counts[0]?.count ?? 0;
 }
 
-/** The options that the text of a statement depends on. */
 const statementOf = ({ per, hashes, without = [] }: PersonFilter): string =>
   `${per}-${hashes.length}${without.length === 0 ? '' : '-without'}`;
 

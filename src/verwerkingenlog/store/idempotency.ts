@@ -99,7 +99,6 @@ export async function hashWithCurrentKey(pool: Pool, keys: IdentityKeys, isRotat
   });
 }
 
-/** The action that was stored under a hashed idempotency key; undefined when none was, or it was forgotten. */
 export async function readIdempotency(db: Db, keyHash: string): Promise<string | undefined> {
   const { rows } = await db.query<{ actieId: string }>(
     'select actie_id as "actieId" from verwerkingenlog.idempotency_keys where key_hash = $1::uuid',
@@ -110,10 +109,7 @@ export async function readIdempotency(db: Db, keyHash: string): Promise<string |
 
 const FORGET_BATCH = 10_000;
 
-/**
- * Deletes idempotency keys that are older than 24 hours.
- * @throws {Error} when `now` is ahead of the clock of the database: deleting a valid one would allow a second entry
- */
+/** Deletes those older than 24 hours. @throws {Error} when `now` is ahead of the database's clock: deleting a valid one would allow a second entry */
 export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   await refuseClockAhead(db, now);
   let forgotten = 0;

@@ -116,21 +116,14 @@ function wrong(name: string): ConfigFault {
   };
 }
 
-/**
- * Locks the log keys that versions are written with until the transaction ends, and records that they are used. On one machine the trigger
- * `with_keys` does this for added versions.
- * @throws {DatabaseError} KV001 when the log has deleted one
- */
+/** Locks log keys until the transaction ends, and records their use. On one machine a trigger does. @throws {DatabaseError} KV001 for a deleted one */
 export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
   await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
 }
 
 const COMPARE_EVERY_MS = 5000;
 
-/**
- * Compares the keys every few seconds, and tells `rotate-key` that this instance runs and with which keys.
- * @throws {ConfigError} when the configured keys are not those that the log was written with
- */
+/** Compares the keys every few seconds, and tells `rotate-key` that this instance runs and with which. @throws {ConfigError} as `openIdentityKeys` */
 export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'verwerkingenlog'>, logger: Logger) {
   const keys = { ...(await openIdentityKeys(pool, config, 'write')) };
   const instance = randomUUID();
@@ -159,11 +152,7 @@ export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'ver
 
   return {
     keys,
-    /**
-     * Refuses an answer that may be incomplete. Call it after reading: anything that another instance stored before that with a new log key is seen
-     * here.
-     * @throws {UnknownKeyError} when versions may have a log key that this instance lacks
-     */
+    /** Refuses an answer that may be incomplete. Call it after reading: what was stored before with a new log key is seen here. @throws {UnknownKeyError} */
     async requireAll(db: Db): Promise<void> {
       try {
         await refuseOtherKeys(db, 'versions', keys.names);
@@ -172,10 +161,7 @@ export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'ver
         throw error;
       }
     },
-    /**
-     * The name of the log key that hashes idempotency keys, and continues to until the transaction of `db` ends.
-     * @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours
-     */
+    /** As `lockHashingKey`. @throws {UnknownKeyError} when this instance lacks it, or one that did so in the last 24 hours */
     async lockHashing(db: Db): Promise<string> {
       const name = await lockHashingKey(db);
       if (!keys.has(name)) throw new UnknownKeyError(name);

@@ -9,7 +9,6 @@ export interface Month {
   readonly to: string;
 }
 
-/** The months that the log has, the oldest first. */
 export async function listMonths(db: Db): Promise<Month[]> {
   const { rows } = await db.query<Month>(
     `select m.name, verwerkingenlog.first_id(m.start at time zone 'UTC') as "from",

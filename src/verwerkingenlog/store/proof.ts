@@ -3,14 +3,12 @@
 import type { Db } from '../../database/transaction.ts';
 import type { ProofWriter, StoredProof } from '../../proof/proof-log.ts';
 import { entryOf } from '../../proof/record.ts';
-import type { IdentityKeys } from '../domain/encryption.ts';
-import { provenRecord, reveal, type StoredVersie } from '../domain/encryption.ts';
+import { type IdentityKeys, provenRecord, reveal, type StoredVersie } from '../domain/encryption.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { listMonths } from './months.ts';
 import { versionsOfMonth } from './versions.ts';
 
-/** The numbers of the entries of actions, for their removal. */
 export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promise<number[]> {
   const { rows } = await db.query<{ number: number }>(
     'select proof_number as number from verwerkingenlog.versies where actie_id = any($1::uuid[]) and proof_number is not null',
@@ -39,7 +37,6 @@ export async function proveVersion(
   return proof === undefined ? { none: 'pending' } : { proof };
 }
 
-/** A version with everything that its entry covers. */
 interface ProvenVersion {
   readonly versie: number;
   readonly parts: Readonly<Record<string, unknown>>;

@@ -24,7 +24,6 @@ export interface PruneOptions {
   };
   /** Only counts, and leaves no record. */
   readonly dryRun: boolean;
-  /** The proof log of processing, when there is one. */
   readonly proof?: ProofWriter | undefined;
   readonly signal: AbortSignal;
   readonly progress?: (removed: number, month: string) => void;
@@ -37,7 +36,6 @@ export interface Pruned {
   readonly byMonth: Readonly<Record<string, number>>;
   /** Past months that were empty and were dropped whole. */
   readonly droppedMonths: readonly string[];
-  /** Actions without any term: they are kept. */
   readonly withoutTerm: number;
 }
 
@@ -76,7 +74,6 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
   }
 }
 
-/** @returns the number of its record */
 async function beginRun(db: Db, at: Date): Promise<number | undefined> {
   const { rows } = await db.query<{ number: number }>(
     'insert into verwerkingenlog.prune_runs (started_at, login) values ($1::timestamptz, session_user) returning number',
@@ -113,10 +110,7 @@ async function pruneMonths(work: Work): Promise<Pruned> {
   return { removed, byMonth, droppedMonths, withoutTerm: work.withoutTerm };
 }
 
-/**
- * Walks a month by its primary key, so that nothing is read twice, and yields actions past their term and the minimum; the grace period is judged
- * only for those.
- */
+/** By the primary key, so that nothing is read twice: actions past their term and the minimum. The grace period is judged only for those. */
 async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> {
   const { pool, now, rules, signal } = work;
   for (let from = month.from; ; ) {

@@ -86,10 +86,7 @@ async function keysOfInstances(db: Db, staying: readonly string[]): Promise<stri
   return rows.map(({ name }) => name);
 }
 
-/**
- * Deletes the keys that no version needs; the service then starts without them.
- * @returns undefined when versions were added with one of them in the meantime
- */
+/** @returns undefined when versions were added with one of the keys in the meantime */
 async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string[] | undefined> {
   return await transaction(pool, async (client) => {
     const db = await allowLongStatements(client, 0);
@@ -157,7 +154,6 @@ async function rehashLines(options: RotateOptions, unreadable: Unreadable[]): Pr
 
 type Unreadable = Rotated['unreadable'][number];
 
-/** A version as it is stored, and as it will be. */
 interface Rewritten {
   readonly old: StoredVersie;
   readonly fresh: StoredVersie;

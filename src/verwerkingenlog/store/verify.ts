@@ -1,9 +1,8 @@
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
-import type { IdentityKeys } from '../domain/encryption.ts';
-import { reveal, type StoredVersie } from '../domain/encryption.ts';
+import { type IdentityKeys, reveal, type StoredVersie } from '../domain/encryption.ts';
 import type { KeyOfLine } from '../domain/line-key.ts';
-import { listMonths, type Month } from './months.ts';
+import { listMonths } from './months.ts';
 import { versionsOfMonth } from './versions.ts';
 
 export interface LogFault {
@@ -22,8 +21,8 @@ const BATCH = 2000;
 const [FIRST_ID, LAST_ID] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
 /**
- * Checks what is stored against every promise of the log: versions without gaps, confidentiality that is never forgotten, each person
- * found where the current version says and nowhere else, identifiers that decrypt and have the stored hash.
+ * Checks what is stored: versions without gaps, confidentiality that is never forgotten, each person found where the current version says and
+ * nowhere else, identifiers that decrypt and have the stored hash.
  */
 export async function* verifyLog(
   pool: Pool,
@@ -32,7 +31,7 @@ export async function* verifyLog(
   let seen = 0;
   const months = await listMonths(pool);
   for (const [i, month] of months.entries()) {
-    yield* await versionFaults(pool, month);
+    yield* await faultsFrom(pool, VERSION_FAULTS, [month.from, month.to]);
     for await (const versions of versionsOfMonth(pool, month, BATCH)) {
       signal.throwIfAborted();
       for (const versie of versions) {
@@ -46,7 +45,7 @@ export async function* verifyLog(
     const from = months[i - 1]?.to ?? FIRST_ID;
     yield* await locationFaults(pool, [from, i === months.length - 1 ? LAST_ID : month.to]);
   }
-  yield* await lineKeyFaults(pool);
+  yield* await faultsFrom(pool, LINE_KEY_FAULTS, [MAX_FAULTS]);
 }
 
 /** Reads one state of the log, which changes while it is checked. */
@@ -57,11 +56,11 @@ function atOnce<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   });
 }
 
-async function versionFaults(pool: Pool, { from, to }: Month): Promise<LogFault[]> {
-  return await atOnce(pool, async (db) => (await db.query<LogFault & Row>(VERSION_FAULTS, [from, to])).rows);
-}
-
 type Row = Readonly<Record<string, unknown>>;
+
+function faultsFrom(pool: Pool, text: string, values: unknown[]): Promise<LogFault[]> {
+  return atOnce(pool, async (db) => (await db.query<LogFault & Row>(text, values)).rows);
+}
 
 const VERSION_FAULTS = `
   with v as (
@@ -145,17 +144,10 @@ async function* placesOf(db: Db, name: string, text: string, [from, to]: Range):
   }
 }
 
-async function lineKeyFaults(pool: Pool): Promise<LogFault[]> {
-  return await atOnce(pool, async (db) => {
-    const { rows } = await db.query<LogFault & Row>(
-      `select actie_id as "actieId", 'the key of a line of LDV leads to no version' as fault from (
-         select actie_id from verwerkingenlog.ldv_keys except select actie_id from verwerkingenlog.versies where versie = 1
-       ) as stray limit $1::integer`,
-      [MAX_FAULTS],
-    );
-    return rows;
-  });
-}
+const LINE_KEY_FAULTS = `
+  select actie_id as "actieId", 'the key of a line of LDV leads to no version' as fault from (
+    select actie_id from verwerkingenlog.ldv_keys except select actie_id from verwerkingenlog.versies where versie = 1
+  ) as stray limit $1::integer`;
 
 async function contentFault(
   stored: StoredVersie,

@@ -11,7 +11,6 @@ export const VERSIE_COLUMNS: readonly (readonly [column: string, type: string, m
   ['seed', 'text', 'seed'],
 ];
 
-/** Their names, separated by commas. */
 export const VERSIE_NAMES = VERSIE_COLUMNS.map(([column]) => column).join(', ');
 
 /** A row of `versies` as `SELECT_VERSIE` selects it, with `objecten`. */
@@ -20,12 +19,10 @@ export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegi
   readonly tijdstipRegistratie: Date;
 }
 
-/** Selects the columns of `versies v`. */
 export const SELECT_VERSIE = [...VERSIE_COLUMNS, ['proof_number', 'bigint', 'bewijsNr'] as const]
   .map(([column, , member]) => `v.${column} as "${member}"`)
   .join(', ');
 
-/** A row as a version, with its times as strings. */
 export function fromRow(row: VersieRow): StoredVersie {
   return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }
@@ -41,25 +38,23 @@ export async function queryVersies(
   return rows.map(fromRow);
 }
 
-/** One version of an action; undefined when there is no such version. */
 export async function readVersie(db: Db, actieId: string, versie: number): Promise<StoredVersie | undefined> {
   const statement = { name: 'verwerkingenlog-read-versie', values: [actieId, versie] };
   return (await queryVersies(db, 'where v.actie_id = $1::uuid and v.versie = $2::integer', statement))[0];
 }
 
-/** The newest version of an action, unless the action is unknown or deleted. */
+/** Undefined when the action is unknown or deleted. */
 export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie | undefined> {
   const last = await readLast(db, actieId);
   return last?.vervallen === true ? undefined : last;
 }
 
-/** The newest version of an action, even if it ends the action. */
+/** Even if it ends the action. */
 export async function readLast(db: Db, actieId: string): Promise<StoredVersie | undefined> {
   const statement = { name: 'verwerkingenlog-read-last', values: [actieId] };
   return (await queryVersies(db, 'where v.actie_id = $1::uuid order by v.versie desc limit 1', statement))[0];
 }
 
-/** Every version of an action, the first one first. */
 export function readHistory(db: Db, actieId: string): Promise<StoredVersie[]> {
   return queryVersies(db, 'where v.actie_id = $1::uuid order by v.versie', { values: [actieId] });
 }
