@@ -94,8 +94,7 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
 
 /**
  * The signer must be the party that the token is for, where tokens prove that, and must be allowed to ask.
- * @param allowedSigners their OINs; empty: everyone with a trusted certificate and a token
- * @param bindsClients whether the client of an OAuth token has an OIN, which must be the signer's
+ * @param allowedSigners empty: everyone with a trusted certificate @param bindsClients the client of an OAuth token has an OIN too
  */
 function checkSigner(
   { oin }: Verified,
@@ -118,7 +117,6 @@ function checkSigner(
   }
 }
 
-/** The detail for a signed request that was answered to another caller, or in the other variant. */
 const REUSED = 'Dit ondertekende verzoek is eerder voor een andere aanroeper of variant beantwoord.';
 
 function refused(detail: string): Problem {
@@ -193,7 +191,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
     // In the style (body or digest) of the request, which its sender can certainly verify.
     const { key, signer } = ownSigner.current;
     const { signature } = await signer.sign(page.pieces, exchange.style, page.digest);
-    const line = journalLine(request, exchange, { variant, page, signature });
+    const line: JournalLine = { variant, ...journalLine(request, exchange, page), antwoordHandtekening: signature };
     const journalId = await record(request, exchange.isFirst, { line, page, consumer, uitvoerder: key.oin });
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
@@ -211,9 +209,8 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   };
 
   /**
-   * Writes the line of the journal and the entry of the processing log in one transaction.
+   * Writes the line of the journal and the entry of the processing log in one transaction. @returns the number of the line
    * @param isFirst whether no answer to this signed request is known; another caller may be the first meanwhile
-   * @returns the number of the line
    */
   async function record(
     request: FastifyRequest,
@@ -271,7 +268,6 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
   }
 }
 
-/** What is recorded before an answer is sent. */
 interface Delivery {
   readonly line: JournalLine;
   readonly page: FoundPage;
@@ -279,16 +275,12 @@ interface Delivery {
   readonly uitvoerder: string | undefined;
 }
 
-function journalLine(
-  request: FastifyRequest,
-  exchange: Exchange,
-  { variant, page, signature }: { readonly variant: Variant; readonly page: FoundPage; readonly signature: string },
-): JournalLine {
+function journalLine(request: FastifyRequest, exchange: Exchange, page: FoundPage) {
   const { subject, tokenHash, actor, publishedFor } = callerOf(request);
   const { traceId, spanId, parentSpanId = null } = traceOf(request);
   const isDelegated = actor !== undefined || publishedFor !== undefined;
   return {
-    ...{ variant, requestId: request.id, oin: exchange.oin ?? null, subject, tokenHash },
+    ...{ requestId: request.id, oin: exchange.oin ?? null, subject, tokenHash },
     fscTransactieId: fscTransaction(request).fscTransactionId ?? null,
     ...{ traceId, spanId, parentSpanId },
     vraag: exchange.text,
@@ -300,13 +292,11 @@ function journalLine(
     records: page.records,
     bytes: page.bytes,
     antwoordDigest: page.digest,
-    antwoordHandtekening: signature,
     ongedekt: page.uncovered.slice(0, MAX_NAMED_GAPS),
     ...(isDelegated ? { machtiging: { gemachtigde: actor, publicatieNamens: publishedFor } } : {}),
   };
 }
 
-/** The action and the delegated party, so that a person can see who asked and on whose behalf. */
 function handelingOf({ subject, actor, publishedFor }: Caller): string {
   const asked = actor === undefined ? [] : [`opgevraagd door ${actor} namens ${subject}`];
   const offered = publishedFor === undefined ? [] : [`aangeboden namens ${publishedFor}`];

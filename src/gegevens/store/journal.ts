@@ -154,7 +154,6 @@ export async function markSent(db: Db, id: number): Promise<void> {
   });
 }
 
-/** The members of a line, of `gegevens.journal`. */
 const LINE = ['id', ...MEMBERS.map(([member, [column]]) => `${column} as "${member}"`)]
   .toSpliced(2, 0, 'prepared_at as "klaargezetOp"', 'sent_at as "verzondenOp"')
   .join(', ');
@@ -165,7 +164,6 @@ function toLine({ machtiging, ...line }: StoredLine): Journalled {
   return machtiging === null ? line : { ...line, machtiging };
 }
 
-/** A line with its data for the proof log. */
 interface ProvenDelivery {
   readonly line: Journalled;
   readonly seed: string | null;
@@ -202,16 +200,11 @@ export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRec
   return { parts: [[DELIVERY_PART, JSON.parse(JSON.stringify(line))]] };
 }
 
-/** The context that the seed of a delivery is bound to. */
 function seedName(id: number): string {
   return `levering ${id}`;
 }
 
-/**
- * The proof of a delivery.
- * @returns undefined when it is in no published checkpoint yet
- * @throws {Error} for operators, when it was delivered before the log was switched on
- */
+/** Undefined when it is in no published checkpoint yet. @throws {Error} for operators: it was delivered before the log was switched on */
 export async function proveDelivery(
   db: Db,
   writer: ProofWriter,
@@ -237,7 +230,6 @@ export async function lastProven(db: Db): Promise<Date | undefined> {
 
 const BATCH = 500;
 
-/** Every delivery for `proof verify`. */
 export async function* storedDeliveries(db: Db, writer: ProofWriter): AsyncGenerator<StoredProof> {
   for (let after = 0; ; ) {
     const lines = await readJournalAfter(db, after, BATCH);

@@ -115,7 +115,6 @@ export async function createAuthority(options: AuthorityOptions) {
     intermediateKey: file('intermediate-key.pem'),
     ...parties,
     ocspUrl,
-    /** The list of the intermediate; the root's is beside it. */
     crlUrl,
     rootCrlUrl,
     /** A text file of hexadecimal serial numbers, one a line, read at every request; lines that begin with # are remarks. */

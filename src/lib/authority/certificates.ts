@@ -11,7 +11,6 @@ const ATTRIBUTES = {
 } as const;
 
 export type Name = readonly (readonly [keyof typeof ATTRIBUTES, string])[];
-/** Or the encoded name of another certificate. */
 type AnyName = Name | pkijs.RelativeDistinguishedNames;
 
 export interface Issuer {
@@ -22,7 +21,6 @@ export interface Issuer {
 interface CertificateRequest {
   readonly subject: AnyName;
   readonly key: KeyObject;
-  /** The subject itself for a root. */
   readonly issuer: { readonly name: AnyName; readonly key: KeyObject };
   readonly from: Date;
   readonly days: number;
@@ -110,7 +108,6 @@ function integer(hex: string): asn1.Integer {
   return asn1.Integer.fromBigInt(BigInt(`0x${hex}`));
 }
 
-/** The bits of the public key of an RSA issuer: its PKCS#1 structure. */
 export function keyBits(key: KeyObject): Buffer {
   return createPublicKey(key).export({ type: 'pkcs1', format: 'der' });
 }

@@ -33,14 +33,12 @@ export interface Model {
   readonly variant: Variant;
   readonly mapping: Mapping;
   readonly schema: JsonObject;
-  /** Of a message that is in memory. */
   readonly whole: PartCheck;
   readonly envelop: PartCheck;
   readonly levering: PartCheck;
   readonly record: PartCheck;
   readonly zaak: PartCheck | undefined;
   readonly bounds: { readonly leveringen: ListBounds; readonly records: ListBounds; readonly zaken: ListBounds };
-  /** Whether an empty message may omit the list of leveringen. */
   readonly leveringenRequired: boolean;
 }
 

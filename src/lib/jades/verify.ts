@@ -112,7 +112,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
       try {
         await verifySignature(header, signature, body, digest.sent);
       } catch (error) {
-        // A reversed chain looks like a wrong signature.
         checkOrder(header.x5c);
         throw error;
       }
@@ -128,15 +127,12 @@ export function createVerifier(options: VerifierOptions): Verifier {
   };
 }
 
-/** Recognises a chain that was sent in reverse, whose signature would otherwise only be called invalid. @throws JadesError signature-invalid */
+/** @throws JadesError signature-invalid for a chain that was sent in reverse, whose signature would otherwise only be called invalid */
 function checkOrder([first, second]: readonly Certificate[]): void {
-  if (first === undefined || second === undefined) return;
-  if (second.pki.issuer.isEqual(first.pki.subject)) {
-    throw new JadesError(
-      'signature-invalid',
-      'De keten in x5c staat in de verkeerde volgorde: het certificaat van de ondertekenaar hoort als eerste.',
-    );
-  }
+  if (first === undefined || second?.pki.issuer.isEqual(first.pki.subject) !== true) return;
+  const detail =
+    'De keten in x5c staat in de verkeerde volgorde: het certificaat van de ondertekenaar hoort als eerste.';
+  throw new JadesError('signature-invalid', detail);
 }
 
 function malformed(what: string, cause?: unknown): JadesError {

@@ -7,14 +7,12 @@ export interface Period {
   readonly end: string;
 }
 
-/** The position of a record, and the inputs of its choices. */
 export interface RecordPlace {
   readonly seed: string;
   readonly period: Period;
   /** Both from 0. */
   readonly levering: number;
   readonly place: number;
-  /** Of the model. */
   readonly version: string;
 }
 

@@ -13,7 +13,6 @@ import { vsNames, vsRecord, vsZaak } from './vs-record.ts';
 
 interface SyntheticOptions {
   readonly model: Model;
-  /** Of all leveringen together. */
   readonly records: number;
   readonly seed: string;
   /** Everything ends by its last day. */
@@ -118,7 +117,6 @@ function openList(value: JsonObject): string {
   return JSON.stringify(value).slice(0, -2);
 }
 
-/** Items by place, from 0. */
 function* listed(count: number, step: number, make: (place: number) => JsonObject): Generator<string> {
   for (let place = 0; place < count; place += step) {
     yield (place === 0 ? '\n' : ',\n') + JSON.stringify(make(place));
