@@ -6,6 +6,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../lib/json/json-value.ts';
 import { saveJson } from '../lib/saved-secrets.ts';
+import { createOneAtATime } from '../lib/scheduling.ts';
 import { readIfThere } from '../lib/text-file.ts';
 import type { Config } from '../settings/read-config.ts';
 import { checkpointIn } from './tlog/note.ts';
@@ -24,20 +25,17 @@ export function statePath({ proof, server }: Pick<Config, 'proof' | 'server'>): 
 /** @throws {Error} when the file exists and cannot be read */
 export async function openPublishedCheckpoints(path: string) {
   const notes = await read(path);
-  let writing = Promise.resolve();
+  const writes = createOneAtATime();
   return {
     /** The signed note of an origin; undefined when this instance published none. */
     get: (origin: string): string | undefined => notes.get(origin),
-    async put(origin: string, note: string): Promise<void> {
-      const turn = writing.then(async () => {
+    put: (origin: string, note: string): Promise<void> =>
+      writes.run(path, async () => {
         const known = notes.get(origin);
         if (known === note || (known !== undefined && checkpointIn(known).size > checkpointIn(note).size)) return;
         await writeDurably(path, new Map([...notes, [origin, note]]));
         notes.set(origin, note);
-      });
-      writing = turn.catch(() => undefined);
-      await turn;
-    },
+      }),
   };
 }
 

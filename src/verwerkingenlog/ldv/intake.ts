@@ -17,11 +17,7 @@ import { writeLine } from './stored-line.ts';
 const NAMED_REASONS = 10;
 const CONFLICT = 'onder deze ids staat al een andere regel van deze client';
 
-/**
- * @param bytes of the request
- * @throws {Problem} when far more would be stored: each line keeps the resource that it shares with others in the request
- */
-export type Intake = (request: ReadRequest, sender: LineSender, bytes: number) => Promise<ExportResponse>;
+export type Intake = ReturnType<typeof createIntake>;
 
 type Refusal = Pick<UnreadableSpan, 'traceId' | 'spanId' | 'reason'>;
 type Register = ReadonlyMap<string, readonly ActiviteitVersie[]>;
@@ -30,10 +26,8 @@ type Register = ReadonlyMap<string, readonly ActiviteitVersie[]>;
 const KEPT_PER_BYTE = 16;
 const FEW = 1_000_000;
 
-export function createIntake(
-  { settings, database, actieLog, metrics, publicBaseUrl }: FastifyInstance,
-  store: StoreLines,
-): Intake {
+export function createIntake(app: FastifyInstance, store: StoreLines) {
+  const { settings, database, actieLog, metrics, publicBaseUrl } = app;
   const { otherSpans, plainBsn, unknownActivity, uitvoerder } = settings.ldv;
   const { checkBsn } = settings.verwerkingenlog;
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -74,7 +68,11 @@ export function createIntake(
     };
   }
 
-  return async ({ spans, unreadable, others }, sender, bytes) => {
+  /**
+   * @param bytes of the request
+   * @throws {Problem} when far more would be stored: each line keeps the resource that it shares with others in the request
+   */
+  return async ({ spans, unreadable, others }: ReadRequest, sender: LineSender, bytes: number) => {
     if (others.length > 0) otherContents.inc();
     const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
     const latest = BigInt(await actieLog.latestMoment(last)) * NS_PER_MS;
