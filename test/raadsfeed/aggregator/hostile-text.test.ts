@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { expect, it } from 'vitest';
 import { readXml } from '../../../src/raadsfeed/aggregator/ibabs/read-xml.ts';
-import { partsOf } from '../../../src/raadsfeed/aggregator/supplier/attachments.ts';
+import { partsOf } from '../../../src/raadsfeed/aggregator/supplier/documents.ts';
 import { textOfHtml } from '../../../src/raadsfeed/aggregator/supplier/html-text.ts';
 import { bareNumber } from '../../../src/raadsfeed/aggregator/supplier/mapping.ts';
 import { processorMs } from '../../support/processor-time.ts';

@@ -1,7 +1,7 @@
 /** A meeting in a form shared by suppliers, and the resources made from it. */
-import type { AttachedDocument, Attachment } from './attachments.ts';
+import type { AttachedDocument } from './documents.ts';
 import type { IssueSink } from './issue-log.ts';
-import { endOf, references, statusOf, withNested } from './mapping.ts';
+import { references, withNested } from './mapping.ts';
 import { saidStatus } from './said-status.ts';
 import {
   type AdapterSource,
@@ -91,16 +91,17 @@ export interface MeetingContext {
 }
 
 export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): MappedItem {
-  const { source, now, issue } = context;
-  const { bronidentificatie } = meeting;
-  const { shown, hidden, isHidden } = splitAgenda(meeting.items);
-  const { start, members, isCancelled, names = [] } = meeting;
+  const { source, now, issue, base, usualDay } = context;
+  const { bronidentificatie, start, members, items } = meeting;
   const day = start?.day;
-  const explanation = members.vergadertoelichting;
-  const byMember = isCancelled === true ? 'geannuleerd' : undefined;
-  const said = isCancelled === undefined ? saidStatus({ names, explanation, day }) : byMember;
+  const hidden = withNested(
+    items.filter(({ isHidden }) => isHidden).map((item) => item.bronidentificatie),
+    items.map((item) => [item.bronidentificatie, item.parent]),
+  );
+  const agenda = [...new Map(items.map((item) => [item.bronidentificatie, item])).values()];
+  const shown = agenda.filter((item) => !hidden.has(item.bronidentificatie));
   const end = endOf(start?.utc, meeting.end, issue);
-  const status = statusOf({ said, moment: end ?? start?.utc, day }, now);
+  const { status, changesAt } = statusOf(meeting, end ?? start?.utc, now);
   const vergadering: UpsertLine = {
     op: 'upsert',
     resourceType: 'Vergadering',
@@ -114,24 +115,65 @@ export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): Mapp
         aanvang: start?.utc,
         einde: end,
         vergaderdatum: day,
-        vergaderstatus: status.name,
+        vergaderstatus: status,
         georganiseerddoorgremium: gremiumOf(meeting, issue),
       }),
       agendapunten: references(shown.map((item) => item.bronidentificatie)),
     },
   };
-  const withheld = withheldOf([...meeting.documents, ...meeting.items.flatMap(({ documents }) => documents)]);
-  const ofHidden = meeting.items.filter(isHidden).flatMap(({ documents }) => documents);
+  const attach = (documents: readonly FoundDocument[], agendapunten: readonly string[]): AttachedDocument[] =>
+    documents.filter(isShown).map((document) => ({
+      read: mapInformatieObject(document, members.webpaginalink ?? base, source),
+      attachment: {
+        vergaderingen: [bronidentificatie],
+        agendapunten: [...agendapunten, ...(document.agendapunten ?? [])],
+        vergaderdag: day ?? usualDay,
+        registerdag: document.registerdag,
+        bestandsurl: document.isAddressedByMeeting === true ? document.members.bestandsurl : undefined,
+      },
+    }));
+  const withheld = withheldOf([...meeting.documents, ...items.flatMap(({ documents }) => documents)]);
+  const ofHidden = items.filter((item) => hidden.has(item.bronidentificatie)).flatMap(({ documents }) => documents);
   return {
     records: [vergadering, ...mapAgenda(shown, bronidentificatie, source)],
-    documents: attachDocuments(meeting, shown, context),
+    documents: [
+      ...attach(meeting.documents, []),
+      ...shown.flatMap((item) => attach(item.documents, [item.bronidentificatie])),
+    ],
     hidden: [
-      ...hidden.map((item): PartName => ({ resourceType: 'Agendapunt', bronidentificatie: item.bronidentificatie })),
+      ...[...hidden].map((id): PartName => ({ resourceType: 'Agendapunt', bronidentificatie: id })),
       ...withheld.hidden,
     ],
     underHidden: [...ofHidden.map((document) => documentName(document.bronidentificatie)), ...withheld.underHidden],
-    readAgainAfter: status.changesAt,
+    readAgainAfter: changesAt,
   };
+}
+
+/** An end needs a start before it. Both RFC 3339 in UTC. */
+function endOf(start: string | undefined, end: string | undefined, issue: IssueSink): string | undefined {
+  if (end === undefined || (start !== undefined && end >= start)) return end;
+  issue('unusable-value', start === undefined ? 'end_date: an end without a start' : 'end_date: before the start');
+  return undefined;
+}
+
+/**
+ * `vergaderstatus`, and when (UTC) `gepland` becomes `gehouden`; `null`: never.
+ * @param moment its end, or else its beginning
+ */
+function statusOf(
+  { isCancelled, names = [], start, members }: FoundMeeting,
+  moment: string | undefined,
+  now: Date,
+): { readonly status: string | undefined; readonly changesAt: string | null } {
+  const day = start?.day;
+  const said = isCancelled === undefined && saidStatus({ names, explanation: members.vergadertoelichting, day });
+  if (said === 'unclear') return { status: undefined, changesAt: null };
+  const status = isCancelled === true ? 'geannuleerd' : said || undefined;
+  const changesAt = moment ?? (day === undefined ? null : `${day}T23:00:00Z`);
+  if (status !== undefined || changesAt === null) return { status, changesAt: null };
+  return Date.parse(changesAt) > now.getTime()
+    ? { status: 'gepland', changesAt }
+    : { status: 'gehouden', changesAt: null };
 }
 
 /** Both members, or neither. */
@@ -152,15 +194,14 @@ export function withheldOf(documents: readonly FoundDocument[]): Pick<MappedItem
 
 export function mapEntry(
   documents: readonly FoundDocument[],
-  attachment: Attachment,
+  attachment: AttachedDocument['attachment'],
   { source, page }: { readonly source: AdapterSource; readonly page: string },
 ): MappedItem {
   return {
     records: [],
-    documents: documents.filter(isShown).map((document) => ({
-      read: mapInformatieObject(document, page, source),
-      attachment,
-    })),
+    documents: documents
+      .filter(isShown)
+      .map((document) => ({ read: mapInformatieObject(document, page, source), attachment })),
     ...withheldOf(documents),
     readAgainAfter: null,
   };
@@ -168,17 +209,6 @@ export function mapEntry(
 
 function isShown({ isHidden, isUnderHidden }: FoundDocument): boolean {
   return !isHidden && isUnderHidden !== true;
-}
-
-/** Each item once; those nested in a hidden one are hidden too. */
-function splitAgenda(items: readonly FoundItem[]) {
-  const hidden = withNested(
-    items.filter(({ isHidden }) => isHidden).map(({ bronidentificatie }) => bronidentificatie),
-    items.map(({ bronidentificatie, parent }) => [bronidentificatie, parent]),
-  );
-  const isHidden = ({ bronidentificatie }: FoundItem): boolean => hidden.has(bronidentificatie);
-  const all = [...new Map(items.map((item) => [item.bronidentificatie, item])).values()];
-  return { shown: all.filter((item) => !isHidden(item)), hidden: all.filter(isHidden), isHidden };
 }
 
 function mapAgenda(items: readonly FoundItem[], meeting: string, source: AdapterSource): UpsertLine[] {
@@ -206,30 +236,6 @@ function mapAgenda(items: readonly FoundItem[], meeting: string, source: Adapter
       },
     };
   });
-}
-
-function attachDocuments(
-  meeting: FoundMeeting,
-  shown: readonly FoundItem[],
-  { source, base, usualDay }: MeetingContext,
-): AttachedDocument[] {
-  const page = meeting.members.webpaginalink ?? base;
-  const vergaderdag = meeting.start?.day ?? usualDay;
-  const attach = (documents: readonly FoundDocument[], agendapunten: readonly string[]): AttachedDocument[] =>
-    documents.filter(isShown).map((document) => ({
-      read: mapInformatieObject(document, page, source),
-      attachment: {
-        vergaderingen: [meeting.bronidentificatie],
-        agendapunten: [...agendapunten, ...(document.agendapunten ?? [])],
-        vergaderdag,
-        registerdag: document.registerdag,
-        ...(document.isAddressedByMeeting === true ? { bestandsurl: document.members.bestandsurl } : {}),
-      },
-    }));
-  return [
-    ...attach(meeting.documents, []),
-    ...shown.flatMap((item) => attach(item.documents, [item.bronidentificatie])),
-  ];
 }
 
 function mapInformatieObject(document: FoundDocument, page: string, source: AdapterSource): DocumentRead {

@@ -1,9 +1,8 @@
 /** Reads one window of a supplier: lists, reads and maps its items, and finds those that are gone. */
 import type { Clock } from '../../../lib/time.ts';
-import { isNewer, partsOf } from './attachments.ts';
 import { createBodyFilter } from './body-filter.ts';
+import { isNewer, partsOf } from './documents.ts';
 import { IssueLog } from './issue-log.ts';
-import { stampOf } from './mapping.ts';
 import {
   type DocumentRead,
   documentName,
@@ -40,6 +39,14 @@ export function createAdapter(supplier: Supplier, clock: Clock) {
       hasPreview ? await preview(supplier, { ...request, depth: 'full', known: [] }, clock.now()) : undefined,
     close: () => supplier.close(),
   };
+}
+
+/** Raise it when the same answers give other records: unmodified items are then read again, in quick rounds too. */
+const MAPPING = 2;
+
+/** The supplier's mark of a change, with the version of the mapping. */
+function stampOf(supplied: string | undefined): string | null {
+  return supplied === undefined ? null : `${MAPPING} ${supplied}`;
 }
 
 /** Some take a call each. */

@@ -1,6 +1,6 @@
 /** The interface of a supplier: it lists a window, and each listed item reads and maps itself; `read-listed-window.ts` does the rest. */
 import type { SupplierOptions } from '../source.ts';
-import type { AttachedDocument } from './attachments.ts';
+import type { AttachedDocument } from './documents.ts';
 import type { IssueLog } from './issue-log.ts';
 import type { AdapterSource, KnownItem, PartName, UnreadCount, UpsertLine, WindowRequest } from './source-adapter.ts';
 

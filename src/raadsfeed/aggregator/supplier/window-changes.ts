@@ -1,5 +1,5 @@
 import { isMassDelete, type PubliceerRegel } from '../../domain/change.ts';
-import { joinDocument } from './join-document.ts';
+import { joinDocument } from './documents.ts';
 import {
   type KnownItem,
   type Part,

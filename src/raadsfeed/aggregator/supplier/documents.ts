@@ -1,10 +1,67 @@
-import type { DocumentRead, Part, SourceData } from './source-adapter.ts';
+/** A document can belong to many items: its copies in one item, and in all of them, become one. */
+import {
+  type DocumentRead,
+  documentName,
+  type Part,
+  type PartName,
+  type SourceData,
+  withoutAbsent,
+} from './source-adapter.ts';
+
+/** Where and how an item has a document. */
+export type Attachment = { readonly [K in Exclude<keyof Part, keyof PartName | 'label'>]: Part[K] | undefined };
+
+export interface AttachedDocument {
+  readonly read: DocumentRead;
+  readonly attachment: Partial<Attachment>;
+}
+
+/** The parts of an item: each document once, with all its places in it joined. */
+export function partsOf(attached: readonly AttachedDocument[]): readonly Part[] {
+  const copies = Map.groupBy(attached, ({ read }) => read.bronidentificatie);
+  return [...copies].map(([bronidentificatie, all]): Part => {
+    const attachments = all.map(({ attachment }) => attachment);
+    return {
+      ...documentName(bronidentificatie),
+      vergaderingen: [...new Set(attachments.flatMap(({ vergaderingen = [] }) => vergaderingen))],
+      agendapunten: [...new Set(attachments.flatMap(({ agendapunten = [] }) => agendapunten))],
+      ...withoutAbsent({
+        wooinformatiecategorie: first(attachments, 'wooinformatiecategorie'),
+        omschrijving: first(attachments, 'omschrijving'),
+        vergaderdag: first(attachments, 'vergaderdag'),
+        registerdag: first(attachments, 'registerdag'),
+        bestandsurl: first(attachments, 'bestandsurl'),
+      }),
+    };
+  });
+}
+
+type Text = 'wooinformatiecategorie' | 'omschrijving' | 'vergaderdag' | 'registerdag' | 'bestandsurl';
+
+/** The earliest day, and of other texts the same one whatever the order. */
+function first(parts: readonly Partial<Attachment>[], name: Text): string | undefined {
+  return parts
+    .map((part) => part[name])
+    .filter((text) => text !== undefined)
+    .toSorted()[0];
+}
+
+/** A document comes from its newest version, or else its last modification, however many items have it. */
+export function isNewer(read: DocumentRead, known: DocumentRead): boolean {
+  if (read.version !== known.version) return read.version > known.version;
+  const [modified = '', knownModified = ''] = [read.data.gewijzigdop, known.data.gewijzigdop];
+  if (modified !== knownModified) return modified > knownModified;
+  return Object.keys(read.data).length > Object.keys(known.data).length;
+}
 
 /** Shown with one item of a document and left out with another. */
 const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
 
 /** Woo category of council documents, the default. */
 const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
+
+/** For a document without any date. */
+const NO_DAY = '1970-01-01';
 
 interface DocumentContext {
   /** `undefined` when only its references may have changed. */
@@ -28,12 +85,19 @@ export function joinDocument(context: DocumentContext): SourceData | undefined {
   const used = read !== undefined && isOlder(read.data, current) ? undefined : read;
   const base = used === undefined ? current && describeAgain(current, parts, former) : describe(used, current, parts);
   if (base === undefined) return undefined;
-  const agendapunten = new Set(
-    parts.flatMap((part) => part.agendapunten ?? []).filter((id) => meetingOf(id) !== undefined),
-  );
-  const vergaderingen = new Set(parts.flatMap((part) => part.vergaderingen ?? []));
-  for (const id of agendapunten) vergaderingen.add(meetingOf(id) ?? '');
-  return { ...base, vergaderingen: references(vergaderingen), agendapunten: references(agendapunten) };
+  const named = parts.flatMap(({ agendapunten = [] }) => agendapunten).map((id) => ({ id, meeting: meetingOf(id) }));
+  const published = named.flatMap(({ id, meeting }) => (meeting === undefined ? [] : [{ id, meeting }]));
+  const vergaderingen = [
+    ...parts.flatMap((part) => part.vergaderingen ?? []),
+    ...published.map(({ meeting }) => meeting),
+  ];
+  return { ...base, vergaderingen: references(vergaderingen), agendapunten: references(published.map(({ id }) => id)) };
+}
+
+const ORDER = new Intl.Collator('en', { numeric: true });
+
+function references(ids: readonly string[]): readonly { readonly bronidentificatie: string }[] {
+  return [...new Set(ids)].toSorted(ORDER.compare).map((bronidentificatie) => ({ bronidentificatie }));
 }
 
 /** That of the earliest meeting; on the same day the first in order. */
@@ -69,46 +133,21 @@ function describe(read: DocumentRead, current: SourceData | undefined, parts: re
   // Finding the same address another way is not a change.
   const isSame = read.data.bestandsurl === undefined && read.data.gewijzigdop === current?.gewijzigdop;
   const page = isSame && current?.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
-  const day =
-    read.date ??
-    first(parts.map(({ registerdag }) => registerdag)) ??
-    first(parts.map(({ vergaderdag }) => vergaderdag)) ??
-    read.modifiedDay;
+  const day = read.date ?? first(parts, 'registerdag') ?? first(parts, 'vergaderdag') ?? read.modifiedDay;
+  const category = read.wooinformatiecategorie ?? first(parts, 'wooinformatiecategorie');
   return {
-    ...describedBy(parts),
+    ...withoutAbsent({ omschrijving: first(parts, 'omschrijving') }),
     ...read.data,
     ...Object.fromEntries(completed),
     ...page,
     datumingediend: day ?? current?.datumingediend ?? NO_DAY,
-    wooinformatiecategorie:
-      read.wooinformatiecategorie ??
-      first(parts.map(({ wooinformatiecategorie: category }) => category)) ??
-      DEFAULT_WOO_CATEGORY,
+    wooinformatiecategorie: category ?? DEFAULT_WOO_CATEGORY,
   };
-}
-
-function first(texts: readonly (string | undefined)[]): string | undefined {
-  return texts.filter((text) => text !== undefined).toSorted()[0];
-}
-
-/** What its items say about a document without a description. */
-function describedBy(parts: readonly Part[]): { readonly omschrijving?: string } {
-  const omschrijving = first(parts.map((part) => part.omschrijving));
-  return omschrijving === undefined ? {} : { omschrijving };
 }
 
 /** Drops a description that no item gives any more, because its item may be confidential now. */
 function describeAgain(current: SourceData, parts: readonly Part[], former: readonly Part[]): SourceData {
   const { omschrijving, ...rest } = current;
   const isOfItem = former.some((part) => part.omschrijving !== undefined && part.omschrijving === omschrijving);
-  return isOfItem ? { ...rest, ...describedBy(parts) } : current;
-}
-
-/** For a document without any date. */
-const NO_DAY = '1970-01-01';
-
-const ORDER = new Intl.Collator('en', { numeric: true });
-
-function references(ids: ReadonlySet<string>): readonly { readonly bronidentificatie: string }[] {
-  return [...ids].toSorted(ORDER.compare).map((bronidentificatie) => ({ bronidentificatie }));
+  return isOfItem ? { ...rest, ...withoutAbsent({ omschrijving: first(parts, 'omschrijving') }) } : current;
 }
