@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import { dutchDay } from '../../../lib/time.ts';
-import { createClientPool, type PoolOptions } from '../supplier/client-pool.ts';
-import type { AnswerReader } from '../supplier/read-answer.ts';
+import { type AnswerReader, listIn, recordIn } from '../supplier/read-answer.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow } from '../supplier/source-adapter.ts';
 import {
@@ -14,10 +13,9 @@ import {
   type Reading,
   type Supplier,
 } from '../supplier/supplier.ts';
-import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
+import { createClientPool, orMissing, type PoolOptions, SupplierError } from '../supplier/supplier-client.ts';
 import { readMoment } from '../supplier/values.ts';
 import { inWindow, isRegisters } from '../supplier/windows.ts';
-import { listIn, recordIn } from '../supplier/wrapping.ts';
 import {
   type BareMeeting,
   type GoMeeting,

@@ -1,11 +1,11 @@
 /** The calls to NotuBiz: one object, or a list over its pages. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueLog } from '../supplier/issue-log.ts';
+import { listIn, recordIn } from '../supplier/read-answer.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { DateWindow, WindowRequest } from '../supplier/source-adapter.ts';
 import type { Found } from '../supplier/supplier.ts';
 import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
-import { listIn, recordIn } from '../supplier/wrapping.ts';
 import { readPagination } from './schema.ts';
 
 const PUBLIC_BASE = 'https://api.notubiz.nl';

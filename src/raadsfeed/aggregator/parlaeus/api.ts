@@ -1,11 +1,10 @@
 /** The calls to Parlaeus: the agendas of a window, one agenda, the names of the bodies. */
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../../lib/json/json-value.ts';
-import { createClientPool, type PoolOptions } from '../supplier/client-pool.ts';
+import { listIn, recordIn } from '../supplier/read-answer.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
 import { type Found, foundAs, keptForAnHour, type Mapping, type Reading, type Supplier } from '../supplier/supplier.ts';
-import { orMissing, SupplierError } from '../supplier/supplier-client.ts';
-import { listIn, recordIn } from '../supplier/wrapping.ts';
+import { createClientPool, orMissing, type PoolOptions, SupplierError } from '../supplier/supplier-client.ts';
 import { type Agenda, mapAgenda, meetingId, namesOf, readAgenda, readListed } from './map.ts';
 
 /** Below the base address of an organisation. */

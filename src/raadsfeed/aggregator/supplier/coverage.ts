@@ -30,38 +30,36 @@ export function measureCoverage(
   known: readonly KnownItem[],
   holds: (key: string) => boolean,
 ): Coverage {
-  const all: MonthCoverage[] = unread.map(({ month, count }) => ({
-    ...{ month, shown: count, unnamed: count, held: 0, missing: [] },
-  }));
   const shown: readonly KnownItem[] = [...items, ...known.filter(({ key }) => unchanged.includes(key))];
-  const counted = new Set<string>();
+  const counted = new Map<string, MonthCoverage>();
   for (const { day, parts } of shown.toSorted((a, b) => a.day.localeCompare(b.day))) {
     for (const part of parts) {
       const key = partKey(part);
       if (counted.has(key)) continue;
-      counted.add(key);
       // Register entries are in no window of days.
       const own = day === REGISTERS.from ? (part.registerdag ?? day) : day;
       const isHeld = holds(key);
       const missing = isHeld ? [] : [key];
-      all.push({ month: own.slice(0, 7), shown: 1, held: Number(isHeld), missing, unnamed: 0 });
+      counted.set(key, { month: own.slice(0, 7), shown: 1, held: Number(isHeld), missing, unnamed: 0 });
     }
   }
-  return totalCoverage(all);
+  const announced = unread.map(({ month, count }) => ({ month, shown: count, held: 0, missing: [], unnamed: count }));
+  return totalCoverage([...announced, ...counted.values()]);
 }
 
 /** By month, which may occur more than once. */
 export function totalCoverage(all: readonly MonthCoverage[]): Coverage {
+  const sum = (parts: readonly MonthCoverage[], of: 'shown' | 'held' | 'unnamed') =>
+    parts.reduce((total, part) => total + part[of], 0);
   const months = [...Map.groupBy(all, ({ month }) => month)]
     .map(([month, parts]) => ({
       month,
-      shown: parts.reduce((sum, { shown }) => sum + shown, 0),
-      held: parts.reduce((sum, { held }) => sum + held, 0),
+      shown: sum(parts, 'shown'),
+      held: sum(parts, 'held'),
       missing: parts.flatMap(({ missing }) => missing),
-      unnamed: parts.reduce((sum, { unnamed }) => sum + unnamed, 0),
+      unnamed: sum(parts, 'unnamed'),
     }))
     .toSorted((a, b) => a.month.localeCompare(b.month));
-  const shown = months.reduce((sum, month) => sum + month.shown, 0);
-  const held = months.reduce((sum, month) => sum + month.held, 0);
+  const [shown, held] = [sum(all, 'shown'), sum(all, 'held')];
   return { months, shown, held, percentage: shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10 };
 }

@@ -1,5 +1,5 @@
 /** Reads answers as far as they can be used: the supplier guarantees nothing. Deviations are reported, and left out or replaced. */
-import { isRecord } from '../../../lib/json/json-value.ts';
+import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueKind, IssueSink } from './issue-log.ts';
 
 /** How a deviation is reported, and its replacement. Default: `unexpected-answer`, and none. */
@@ -188,4 +188,19 @@ export function createReader<T>(schema: AnswerSchema<T>): AnswerReader<T> {
     issue('unexpected-answer', `${around}answer ${read.fault}`);
     return undefined;
   };
+}
+
+/** The list in an answer: itself, or one of these members. */
+export function listIn(answer: unknown, ...members: readonly string[]): readonly unknown[] | undefined {
+  if (Array.isArray(answer)) return answer;
+  if (!isRecord(answer)) return undefined;
+  return members.map((member) => answer[member]).find((value) => Array.isArray(value));
+}
+
+/** The object in an answer: a member, or the answer itself. @param identity the member that identifies a bare object */
+export function recordIn(answer: unknown, member: string, identity: string): JsonObject | undefined {
+  if (!isRecord(answer)) return undefined;
+  const inner = answer[member];
+  if (isRecord(inner)) return inner;
+  return inner === undefined && answer[identity] !== undefined ? answer : undefined;
 }

@@ -5,7 +5,6 @@ import { halves } from './windows.ts';
 
 /** A hundred times the items of any window. */
 const MAX_LISTED = 100_000;
-
 /** Consecutive days that may fail before the supplier counts as unavailable. */
 const MAX_FAILED = 5;
 /** Consecutive calls that may go unanswered before the window is abandoned. */
@@ -26,13 +25,8 @@ interface Halving<T> {
  * at once. Unread days are an issue.
  * @throws {SupplierError} when a shorter part would not help
  */
-export async function readInHalves<T extends { readonly key: string }>({
-  issues,
-  request,
-  path,
-  read,
-  isTooLarge,
-}: Halving<T>): Promise<readonly T[]> {
+export async function readInHalves<T extends { readonly key: string }>(halving: Halving<T>): Promise<readonly T[]> {
+  const { issues, request, path, read, isTooLarge } = halving;
   const found = new Map<string, T>();
   let failed = 0;
   let silent = 0;
@@ -40,10 +34,7 @@ export async function readInHalves<T extends { readonly key: string }>({
   let answered: string | undefined;
   const readPart = async (part: DateWindow): Promise<void> => {
     const unread = (why: string): void => issues.add('unread-days', path, `${part.from} to ${part.to}: ${why}`);
-    if (failed >= MAX_FAILED) {
-      unread('left unread: the supplier does not answer');
-      return;
-    }
+    if (failed >= MAX_FAILED) return unread('left unread: the supplier does not answer');
     const parts = halves(part);
     try {
       const listed = await read(part, parts !== undefined);

@@ -11,6 +11,17 @@ import { OutboundError } from '../../../lib/outbound/outbound-error.ts';
 import { createSemaphore, type Semaphore } from '../../../lib/scheduling.ts';
 import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 
+interface Failure {
+  readonly status?: number | undefined;
+  /** Milliseconds. */
+  readonly retryAfter?: number | undefined;
+  /** Whether the same call may succeed later, where kind and status do not say so. */
+  readonly passing?: boolean | undefined;
+  /** The host does not answer: other calls to it wait. */
+  readonly hangs?: boolean;
+  readonly cause?: unknown;
+}
+
 /**
  * A call that failed, after the retries.
  * - `status`: an HTTP status other than 200
@@ -21,41 +32,22 @@ export class SupplierError extends Error {
   override readonly name = 'SupplierError';
   readonly kind: 'status' | 'unavailable' | 'unreadable';
   readonly status: number | undefined;
-  /** Milliseconds. */
   readonly retryAfter: number | undefined;
-  /** The host does not answer: other calls to it wait. */
   readonly hangs: boolean;
-  readonly #passing: boolean | undefined;
+  readonly passing: boolean;
 
-  /** @param more `passing`: whether the call may succeed later, where the status does not say */
-  constructor(
-    kind: SupplierError['kind'],
-    message: string,
-    more: {
-      status?: number | undefined;
-      retryAfter?: number | undefined;
-      cause?: unknown;
-      passing?: boolean;
-      hangs?: boolean;
-    } = {},
-  ) {
-    super(message, more.cause === undefined ? {} : { cause: more.cause });
+  constructor(kind: SupplierError['kind'], message: string, failure: Failure = {}) {
+    const { status = 0, retryAfter, passing, hangs = false, cause } = failure;
+    super(message, cause === undefined ? {} : { cause });
     this.kind = kind;
-    this.status = more.status;
-    this.retryAfter = more.retryAfter;
-    this.hangs = more.hangs === true;
-    this.#passing = more.passing;
+    this.status = failure.status;
+    this.retryAfter = retryAfter;
+    this.hangs = hangs;
+    this.passing = passing ?? (kind === 'unavailable' || status === 429 || status === 408 || status >= 500);
   }
 
   get isMissing(): boolean {
     return this.status === 404 || this.status === 410;
-  }
-
-  /** Whether the same call may succeed later. */
-  get passing(): boolean {
-    if (this.#passing !== undefined) return this.#passing;
-    if (this.kind === 'unavailable') return true;
-    return this.status !== undefined && (this.status === 429 || this.status === 408 || this.status >= 500);
   }
 }
 
@@ -85,19 +77,6 @@ export class SupplierFault extends Error {
     super(message);
     this.code = code;
   }
-}
-
-const UNREADABLE: ReadonlySet<OutboundError['code']> = new Set(['too-large', 'encoding', 'content-type', 'not-json']);
-
-/** Adds the supplier's own message: its errors are JSON with a `message`, or a page of a proxy. After a `refusal` it may be called again. */
-function asSupplierError(error: OutboundError, refusal?: { readonly pauseMs: number }): SupplierError {
-  const { code, message, status, retryAfterMs = refusal?.pauseMs, problem } = error;
-  if (status !== undefined) {
-    const said = isRecord(problem) && typeof problem.message === 'string' ? `: ${problem.message.slice(0, 200)}` : '';
-    const passing = refusal === undefined ? {} : { passing: true };
-    return new SupplierError('status', message + said, { status, retryAfter: retryAfterMs, ...passing });
-  }
-  return new SupplierError(UNREADABLE.has(code) ? 'unreadable' : 'unavailable', message, { cause: error });
 }
 
 interface RetryPolicy {
@@ -141,6 +120,7 @@ export interface CallSlots {
 /** A supplier's refusal: it is not called for a while, or until an operator resumes it. */
 export type Refusal = { readonly pauseMs: number } | { readonly block: string };
 
+const UNREADABLE: ReadonlySet<OutboundError['code']> = new Set(['too-large', 'encoding', 'content-type', 'not-json']);
 /** A day. */
 const MAX_PAUSE_MS = 86_400_000;
 const TIMEOUT_MS = 90_000;
@@ -181,6 +161,7 @@ export class SupplierClient {
   readonly base: string;
   readonly #options: SupplierClientOptions;
   readonly #retry: RetryPolicy;
+  readonly #timeoutMs: number;
   readonly #outbound: OutboundClient;
   /** Otherwise every waiting call would poll for shared slots. */
   readonly #calls: Semaphore;
@@ -192,32 +173,24 @@ export class SupplierClient {
   readonly #vain = new WeakMap<AbortSignal, number>();
 
   constructor(options: SupplierClientOptions) {
-    const { base, concurrency: connections = 4, retry = RETRY_POLICY, clock = systemClock, proxy } = options;
+    const { base, concurrency: connections = 4, maxBytes = 67_108_864, clock = systemClock } = options;
+    const { allowPrivate, proxy, ipv4Only = false, timeout: timeoutMs = TIMEOUT_MS, retry = RETRY_POLICY } = options;
     this.base = base;
     this.#options = options;
     this.#retry = retry;
-    this.#calls = createSemaphore({
-      ...{ maxWeight: connections, waitMs: MAX_PAUSE_MS },
-      full: () => new SupplierError('unavailable', 'too many calls wait'),
-    });
-    this.#outbound = createOutboundClient({
-      clock,
-      timeoutMs: options.timeout ?? TIMEOUT_MS,
-      maxBytes: options.maxBytes ?? 67_108_864,
-      connections,
-      proxy,
-      allowPrivate: options.allowPrivate,
-      ipv4Only: options.ipv4Only === true,
-    });
+    this.#timeoutMs = timeoutMs;
+    const full = () => new SupplierError('unavailable', 'too many calls wait');
+    this.#calls = createSemaphore({ maxWeight: connections, waitMs: MAX_PAUSE_MS, full });
+    this.#outbound = createOutboundClient({ clock, timeoutMs, maxBytes, connections, proxy, allowPrivate, ipv4Only });
   }
 
   /**
    * The response as unchecked JSON. Redirects are not followed: the address was configured.
    * @param path with a leading slash
    * @param attempts fewer than usual for a list that can be requested in parts
-   * @throws {SupplierError} after the retries; the signal's reason
+   * @throws {SupplierError} after the retries; {SupplierFault}; the signal's reason
    */
-  async get(path: string, query: Query, signal: AbortSignal, attempts = this.#retry.attempts): Promise<unknown> {
+  async get(path: string, query: Query, signal: AbortSignal, attempts?: number): Promise<unknown> {
     const url = new URL(this.base + path);
     for (const [name, value] of Object.entries({ ...query, ...this.#options.query })) url.searchParams.set(name, value);
     return await this.#call(signal, attempts, async () => {
@@ -226,28 +199,24 @@ export class SupplierClient {
     });
   }
 
-  /** Redirects are not followed. @throws {SupplierError} after the retries; {SupplierFault}; the signal's reason */
-  async post<T>(
-    { read, ...request }: SupplierPost<T>,
-    signal: AbortSignal,
-    attempts = this.#retry.attempts,
-  ): Promise<T> {
+  /** As `get`. */
+  async post<T>({ read, ...request }: SupplierPost<T>, signal: AbortSignal, attempts?: number): Promise<T> {
     return await this.#call(signal, attempts, async () => {
       return await read(await this.#outbound.postText({ ...request, url: this.base, signal, redirects: 'none' }));
     });
   }
 
-  async #call<T>(signal: AbortSignal, attempts: number, call: () => Promise<T>): Promise<T> {
+  async close(): Promise<void> {
+    await this.#outbound.close();
+  }
+
+  async #call<T>(signal: AbortSignal, attempts = this.#retry.attempts, call: () => Promise<T>): Promise<T> {
     // Commands run even if settings contradict each other.
     if (!this.#options.allowPrivate && !this.base.startsWith('https:')) {
       throw new SupplierError('unreadable', 'an address begins with https: unless AGGREGATOR_ALLOW_PRIVATE is set');
     }
     const policy = { ...this.#retry, attempts: Math.min(attempts, this.#retry.attempts) };
     return await withRetries(() => this.#limited(call, signal), policy, signal);
-  }
-
-  async close(): Promise<void> {
-    await this.#outbound.close();
   }
 
   async #limited<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -284,8 +253,8 @@ export class SupplierClient {
   }
 
   async #once<T>(call: () => Promise<T>, signal: AbortSignal, requestedAt: number): Promise<T> {
-    const begunAt = performance.now();
     this.#assertAnswers(signal, requestedAt);
+    const begunAt = performance.now();
     try {
       const answer = await call();
       this.#answeredAt = performance.now();
@@ -293,30 +262,44 @@ export class SupplierClient {
     } catch (error) {
       // An answer with an error is an answer too.
       if (error instanceof SupplierError || error instanceof SupplierFault) this.#answeredAt = performance.now();
-      if (!(error instanceof OutboundError)) throw error;
-      const refusal = this.#options.refusalOf?.(error);
-      if (refusal !== undefined && 'block' in refusal) {
-        await this.#options.slots?.block(refusal.block);
-        throw new SupplierFault('blocked', refusal.block);
-      }
-      const pauseMs = error.retryAfterMs ?? refusal?.pauseMs;
-      const failed = asSupplierError(error, refusal);
-      if (pauseMs === undefined) throw this.#judge(failed, signal, begunAt);
-      this.#answeredAt = performance.now();
-      await this.#pause(Math.min(pauseMs, MAX_PAUSE_MS));
-      throw failed;
+      throw error instanceof OutboundError ? await this.#judge(error, signal, begunAt) : error;
     }
   }
 
-  /** A proxy may have given up on its host: a call that failed after this long counts as unanswered. */
-  #judge(failed: SupplierError, signal: AbortSignal, begunAt: number): SupplierError {
+  /** What a failed call means for this call, and for others. @throws {SupplierFault} `blocked` */
+  async #judge(error: OutboundError, signal: AbortSignal, begunAt: number): Promise<SupplierError> {
+    const { code, message, status, problem } = error;
+    const refusal = this.#options.refusalOf?.(error);
+    if (refusal !== undefined && 'block' in refusal) {
+      await this.#options.slots?.block(refusal.block);
+      throw new SupplierFault('blocked', refusal.block);
+    }
+    const retryAfter = error.retryAfterMs ?? refusal?.pauseMs;
+    // Errors of suppliers are JSON with a `message`, or a page of a proxy.
+    const said = isRecord(problem) && typeof problem.message === 'string' ? `: ${problem.message.slice(0, 200)}` : '';
+    const failed =
+      status === undefined
+        ? new SupplierError(UNREADABLE.has(code) ? 'unreadable' : 'unavailable', message, { cause: error })
+        : new SupplierError('status', message + said, {
+            status,
+            retryAfter,
+            passing: refusal === undefined ? undefined : true,
+          });
     const now = performance.now();
-    const isVain = failed.passing && now - begunAt >= (this.#options.timeout ?? TIMEOUT_MS) / 2;
+    if (retryAfter !== undefined) {
+      this.#answeredAt = now;
+      const pauseMs = Math.min(retryAfter, MAX_PAUSE_MS);
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
+      await this.#options.slots?.pauseFor(pauseMs);
+      return failed;
+    }
+    // A proxy may have given up on its host: a call that failed after this long counts as unanswered.
+    const isVain = failed.passing && now - begunAt >= this.#timeoutMs / 2;
     if (isVain) this.#vain.set(signal, (this.#vain.get(signal) ?? 0) + 1);
-    else if (failed.status !== undefined || failed.kind === 'unreadable') this.#answeredAt = now;
+    else if (failed.kind !== 'unavailable') this.#answeredAt = now;
     if (!isVain || this.#answeredAt > begunAt) return failed;
     this.#hungAt = now;
-    return this.#hangs(failed.message);
+    return this.#hangs(message + said);
   }
 
   /** @throws {SupplierError} when the host hangs, or this signal has used its share of unanswered calls */
@@ -328,9 +311,28 @@ export class SupplierClient {
   #hangs(why: string): SupplierError {
     return new SupplierError('unavailable', `${new URL(this.base).host} does not answer: ${why}`, { hangs: true });
   }
+}
 
-  async #pause(ms: number): Promise<void> {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
-    await this.#options.slots?.pauseFor(ms);
-  }
+/** Shared by the clients of a supplier with many hosts. */
+export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'timeout' | 'maxBytes' | 'proxy'> {
+  readonly clock: Clock;
+  readonly allowPrivate: boolean;
+  /** Shares the limit of a host with other processes. */
+  readonly slots?: (host: string) => CallSlots;
+}
+
+/** One client for each organisation's address. The limit of calls belongs to the host. */
+export function createClientPool({ slots, ...options }: PoolOptions) {
+  const clients = new Map<string, SupplierClient>();
+  return {
+    /** @param base without a trailing slash */
+    at(base: string): SupplierClient {
+      const client = clients.get(base) ?? new SupplierClient({ ...options, base, slots: slots?.(new URL(base).host) });
+      clients.set(base, client);
+      return client;
+    },
+    close: async (): Promise<void> => {
+      await Promise.all([...clients.values()].map((client) => client.close()));
+    },
+  };
 }

@@ -20,30 +20,36 @@ export interface Period {
   readonly to?: string | undefined;
 }
 
+/** Of a period without an end. */
+export const LAST_DAY = '9999-12-31';
+
+export function periodOf({ from = '1000-01-01', to = LAST_DAY }: Period = {}): DateWindow {
+  return { from, to };
+}
+
+/** The days in both. */
+function overlap(one: DateWindow, other: DateWindow): DateWindow {
+  const [, from = one.from] = [one.from, other.from].toSorted();
+  const [to = one.to] = [one.to, other.to].toSorted();
+  return { from, to };
+}
+
 /** The quarters in a chosen period, or all windows without one. @param all the windows of the source, oldest first */
-export function periodWindows(all: readonly DateWindow[], { from, to }: Period): readonly DateWindow[] {
-  if (from === undefined && to === undefined) return all;
+export function periodWindows(all: readonly DateWindow[], period: Period): readonly DateWindow[] {
+  if (period.from === undefined && period.to === undefined) return all;
   const days = all.filter((window) => !isRegisters(window));
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return [];
-  return quarters({ from: latest(from, first.from), to: earliest(to, last.to) });
-}
-
-function latest(day: string | undefined, other: string): string {
-  return day !== undefined && day > other ? day : other;
-}
-
-function earliest(day: string | undefined, other: string): string {
-  return day !== undefined && day < other ? day : other;
+  return quarters(overlap(periodOf(period), { from: first.from, to: last.to }));
 }
 
 /** Oldest first; the first and last are cut off at the ends. */
-export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
+export function quarters(window: DateWindow): readonly DateWindow[] {
   const found: DateWindow[] = [];
-  for (let start = from; start <= to; ) {
-    const end = quarterEnd(start);
-    found.push({ from: start, to: earliest(to, end) });
-    start = dayAfter(end);
+  for (let from = window.from; from <= window.to; ) {
+    const to = quarterEnd(from);
+    found.push(overlap(window, { from, to }));
+    from = dayAfter(to);
   }
   return found;
 }
@@ -53,13 +59,6 @@ export const REGISTERS: DateWindow = { from: '0001-01-01', to: '0001-01-01' };
 
 export function isRegisters({ from }: DateWindow): boolean {
   return from === REGISTERS.from;
-}
-
-/** Of a period without an end. */
-export const LAST_DAY = '9999-12-31';
-
-export function periodOf({ from, to }: Partial<DateWindow> = {}): DateWindow {
-  return { from: from ?? '1000-01-01', to: to ?? LAST_DAY };
 }
 
 /** The last day of the quarter of a day. @param later that of so many quarters later */
@@ -78,8 +77,7 @@ export function inWindow(day: string, { from, to }: DateWindow): boolean {
  */
 export function roundWindows(since: string, now: Date, until?: string) {
   const today = now.toISOString().slice(0, 10);
-  const all = quarters({ from: since, to: earliest(until, quarterEnd(today, 5)) });
+  const all = quarters(overlap(periodOf({ from: since, to: until }), { from: since, to: quarterEnd(today, 5) }));
   const ends = new Set([-1, 0, 1].map((later) => quarterEnd(today, later)));
-  const isCurrent = ({ to }: DateWindow): boolean => ends.has(quarterEnd(to));
-  return { current: all.filter(isCurrent), all };
+  return { current: all.filter(({ to }) => ends.has(quarterEnd(to))), all };
 }
