@@ -36,9 +36,7 @@ import {
 const QUICK_MS = 3_600_000;
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** Before any document of the collection. */
 const FIRST_DAY = '2010-01-01';
-/** An endless list is abandoned. */
 const MAX_RECORDS = 100_000;
 
 type Query = Readonly<Record<string, string>>;
@@ -271,7 +269,6 @@ function pageOf(answer: unknown): Page {
   return { records, total: Number(total) };
 }
 
-/** The ends of a period in seconds since 1970. */
 function unixTimes({ from, to }: DateWindow): Query {
   const seconds = (local: string): string => {
     const { utc } = readMoment(local).moment ?? {};

@@ -14,13 +14,13 @@ import {
   listOf,
   objectOf,
   TEXT,
+  UNUSABLE,
   type ValueOf,
 } from '../supplier/read-answer.ts';
 import type { MappedItem, Reading } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, type Moment, momentOf } from '../supplier/values.ts';
 
 export const meetingId = (id: string): string => `go-meeting-${id}`;
-/** The key of a document without a meeting. */
 const loneDocumentId = (id: string): string => `go-stuk-${id}`;
 
 const MARK = { confidential: FLAG };
@@ -32,11 +32,10 @@ const DOCUMENT = objectOf(
     ...{ publicationDate: ANY, ...MARK },
   },
 );
-/** An item may have `sortorder` 0 or none. */
 const ITEM = { number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK };
 const MEETING = {
   ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
-  dmu: { ...objectOf({ id: ID }, { name: TEXT }), wrong: { what: 'unusable-value' as const } },
+  dmu: { ...objectOf({ id: ID }, { name: TEXT }), wrong: UNUSABLE },
 };
 const DOCUMENTS = { documents: listOf(DOCUMENT) };
 const WHOLE_ITEM = objectOf({ id: ID, ...DOCUMENTS }, ITEM);
@@ -67,7 +66,6 @@ export function versionOf({ request }: Reading): SupplierVersion {
   return request.source.options?.version ?? 'v1';
 }
 
-/** What a list shows of a meeting. */
 export function listMeeting(meeting: BareMeeting, issue: IssueSink) {
   const day = startOf(meeting, issue)?.day;
   return {
@@ -79,7 +77,6 @@ export function listMeeting(meeting: BareMeeting, issue: IssueSink) {
   };
 }
 
-/** What a list shows of a document without a meeting. */
 export function listDocument(document: GoDocument, issue: IssueSink) {
   const type = lineOfHtml(document.documentTypeLabel);
   return {
@@ -145,7 +142,7 @@ export function mapGoMeeting(meeting: GoMeeting, reading: Reading): MappedItem {
 export function mapLoneDocument(document: GoDocument, reading: Reading): MappedItem {
   const page = apiAddress(downloadOf(document), reading);
   const found = mapDocument(document, page, reading.issues.at(loneDocumentId(document.id)));
-  const attachment = { vergaderingen: [], agendapunten: [], registerdag: found.day };
+  const attachment = { registerdag: found.day };
   return mapEntry([found], attachment, { source: reading.request.source, page });
 }
 

@@ -1,5 +1,6 @@
 /** The calls to iBabs: SOAP 1.1, one address for all organisations. */
 import type { OutboundError } from '../../../lib/outbound/outbound-error.ts';
+import type { DateWindow } from '../supplier/source-adapter.ts';
 import {
   type Refusal,
   SupplierClient,
@@ -14,6 +15,9 @@ const PUBLIC_BASE = 'https://wcf.ibabs.eu/api/Public.svc';
 const SERVICE = 'http://tempuri.org/';
 const CONTRACTS = 'http://schemas.datacontract.org/2004/07/iBabsWCFObjects';
 
+/** Alone among the operations, its answers have no `Status`. */
+const LISTS = 'GetLists';
+
 /** Pause after 429 or 403 without `Retry-After`: a block would last for days. */
 const PAUSE_MS = 60_000;
 /** A quarter of the largest organisation is a tenth of it. */
@@ -23,16 +27,6 @@ export type IbabsClientOptions = Partial<Omit<SupplierClientOptions, 'query' | '
   readonly base?: string | undefined;
   readonly pauseMs?: number;
 };
-
-/** Its parameters are in the order of the service's contract. */
-interface Operation {
-  readonly name: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  /** Instead of plain parameters. */
-  readonly body?: string;
-  /** Its answers have no `Status`. */
-  readonly hasStatus?: false;
-}
 
 export class IbabsClient extends SupplierClient {
   constructor({ base = PUBLIC_BASE, pauseMs = PAUSE_MS, ...options }: IbabsClientOptions = {}) {
@@ -49,68 +43,67 @@ export class IbabsClient extends SupplierClient {
   }
 
   async meetingTypes(site: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
-    return listOf(await this.#ask({ name: 'GetMeetingtypes', parameters: { Sitename: site } }, signal), 'Id');
+    return listOf(await this.#ask('GetMeetingtypes', site, elements({ Sitename: site }), signal), 'Id');
   }
 
-  /** The meetings of these days, with everything in them. */
   async meetings(
     site: string,
-    { from, to }: { readonly from: string; readonly to: string },
+    { from, to }: DateWindow,
     signal: AbortSignal,
     attempts?: number,
   ): Promise<readonly XmlElement[]> {
-    const parameters = {
-      Sitename: site,
-      StartDate: `${from}T00:00:00`,
-      EndDate: `${to}T23:59:59`,
-      MetaDataOnly: 'false',
-    };
-    const answer = await this.#ask({ name: 'GetMeetingsByDateRange', parameters }, signal, attempts);
+    const days = { StartDate: `${from}T00:00:00`, EndDate: `${to}T23:59:59` };
+    const parameters = elements({ Sitename: site, ...days, MetaDataOnly: 'false' });
+    const answer = await this.#ask('GetMeetingsByDateRange', site, parameters, signal, attempts);
     // A meeting without an id is one too: its parts must not be taken for meetings.
     return listOf(answer, 'Id', 'MeetingDate', 'MeetingtypeId', 'MeetingItems');
   }
 
-  /** `Key` and `Value` of each register. */
   async registers(site: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
-    const parameters = { Sitename: site };
-    return recordsOf(await this.#ask({ name: 'GetLists', parameters, hasStatus: false }, signal), 'Key');
+    return recordsOf(await this.#ask(LISTS, site, elements({ Sitename: site }), signal), 'Key');
   }
 
   /** The entries of a register that changed at or after `since` (Dutch local time). */
   async entries(site: string, list: string, since: string, signal: AbortSignal): Promise<readonly XmlElement[]> {
-    const body =
-      `<filterRequest xmlns:b="${CONTRACTS}.Base" xmlns:r="${CONTRACTS}.Public.Request">` +
-      `<b:Sitename>${escapeXml(site)}</b:Sitename><r:ListId>${escapeXml(list)}</r:ListId>` +
-      `<r:SinceDate>${escapeXml(since)}</r:SinceDate></filterRequest>`;
-    const name = 'GetListsEntriesByFilterRequest';
-    return listOf(await this.#ask({ name, parameters: {}, body }, signal), 'EntryId');
+    const filter = elements({ 'b:Sitename': site, 'r:ListId': list, 'r:SinceDate': since });
+    const namespaces = `xmlns:b="${CONTRACTS}.Base" xmlns:r="${CONTRACTS}.Public.Request"`;
+    const parameters = `<filterRequest ${namespaces}>${filter}</filterRequest>`;
+    return listOf(await this.#ask('GetListsEntriesByFilterRequest', site, parameters, signal), 'EntryId');
   }
 
   async entry(site: string, list: string, id: string, signal: AbortSignal): Promise<XmlElement> {
-    return await this.#ask({ name: 'GetListEntry', parameters: { Sitename: site, ListId: list, EntryId: id } }, signal);
+    return await this.#ask('GetListEntry', site, elements({ Sitename: site, ListId: list, EntryId: id }), signal);
   }
 
-  async #ask(operation: Operation, signal: AbortSignal, attempts?: number): Promise<XmlElement> {
-    const { name, parameters, body } = operation;
-    const fields = Object.entries(parameters).map(([key, value]) => `<${key}>${escapeXml(value)}</${key}>`);
+  async #ask(
+    operation: string,
+    site: string,
+    parameters: string,
+    signal: AbortSignal,
+    attempts?: number,
+  ): Promise<XmlElement> {
     const post = {
       headers: {
         'content-type': 'text/xml; charset=utf-8',
         accept: 'text/xml',
-        soapaction: `"${SERVICE}IPublic/${name}"`,
+        soapaction: `"${SERVICE}IPublic/${operation}"`,
       },
       body:
         '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
-        `<${name} xmlns="${SERVICE}">${body ?? fields.join('')}</${name}></s:Body></s:Envelope>`,
+        `<${operation} xmlns="${SERVICE}">${parameters}</${operation}></s:Body></s:Envelope>`,
       accepts: /^(text|application)\/xml\s*(;|$)/i,
-      read: (text: string) => resultOf(operation, text, parameters.Sitename ?? ''),
+      read: (text: string) => resultOf(operation, text, site),
     };
     return await this.post(post, signal, attempts);
   }
 }
 
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** In the order of the service's contract. */
+function elements(values: Readonly<Record<string, string>>): string {
+  const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return Object.entries(values)
+    .map(([name, value]) => `<${name}>${escaped(value)}</${name}>`)
+    .join('');
 }
 
 /** A block page says so in its text; any other refusal is a request to slow down. */
@@ -125,38 +118,33 @@ function refusalOf({ status, problem }: OutboundError, pauseMs: number): Refusal
   return status === 403 || status === 429 ? { pauseMs } : undefined;
 }
 
-/** @throws {SupplierError} {SupplierFault} */
-async function resultOf({ name, hasStatus }: Operation, text: string, site: string): Promise<XmlElement> {
-  const result = descend(await readXml(text), ['Body', `${name}Response`, `${name}Result`]);
-  if (result === undefined || result.isNil) throw new SupplierError('unreadable', `the answer has no ${name}Result`);
+async function resultOf(operation: string, text: string, site: string): Promise<XmlElement> {
+  const result = descend(await readXml(text), ['Body', `${operation}Response`, `${operation}Result`]);
+  if (result === undefined || result.isNil)
+    throw new SupplierError('unreadable', `the answer has no ${operation}Result`);
   const [status, message = ''] = [textIn(result, 'Status'), textIn(result, 'Message')];
-  if (hasStatus === false ? status === undefined : status === 'OK') return result;
+  if (status === (operation === LISTS ? undefined : 'OK')) return result;
   if (status !== 'ERR') throw new SupplierError('unreadable', `Status is ${status?.slice(0, 40) ?? 'absent'}`);
   return judgeMessage(message.trim(), site);
 }
 
 const NOTHING: XmlElement = { name: 'nothing', children: [], text: '', isNil: false };
 
+/** @throws {SupplierError} {SupplierFault} */
 function judgeMessage(message: string, site: string): XmlElement {
   // A dissolved organisation's site may still show meetings, without their types.
   if (/^No public (meetings for this (date range|meetingtype)|meetingtypes)!?/i.test(message)) return NOTHING;
   if (/has no access to site/i.test(message)) {
-    throw new SupplierFault(
-      'no-access',
-      `iBabs does not serve the address of this service for ${site} (${message.slice(0, 150)}): have iBabs put it on its list`,
-    );
+    const refused = `iBabs does not serve the address of this service for ${site} (${message.slice(0, 150)})`;
+    throw new SupplierFault('no-access', `${refused}: have iBabs put it on its list`);
   }
   if (/Invalid site/i.test(message)) {
-    throw new SupplierFault(
-      'unknown-organisation',
-      `iBabs knows no site ${site}: look up its name in the address of its portal`,
-    );
+    const advice = 'look up its name in the address of its portal';
+    throw new SupplierFault('unknown-organisation', `iBabs knows no site ${site}: ${advice}`);
   }
   if (/No public account/i.test(message)) {
-    throw new SupplierFault(
-      'not-public',
-      `${site} has no public account at iBabs: the organisation itself has iBabs open one`,
-    );
+    const advice = 'the organisation itself has iBabs open one';
+    throw new SupplierFault('not-public', `${site} has no public account at iBabs: ${advice}`);
   }
   const isTooLarge = /Execution Timeout Expired/i.test(message);
   throw new SupplierError(isTooLarge ? 'unavailable' : 'unreadable', `ERR: ${message.slice(0, 200)}`);

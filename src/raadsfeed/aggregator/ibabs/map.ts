@@ -1,28 +1,100 @@
-/** Maps iBabs data to the resources of the feed. */
+/** The iBabs answers that are used, as recorded, and the resources made from them. */
 import { dayAfter } from '../../../lib/time.ts';
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, type MeetingContext, mapEntry, mapMeeting } from '../supplier/meeting.ts';
+import {
+  type AnswerSchema,
+  COUNT,
+  createReader,
+  listOf,
+  objectOf,
+  TEXT,
+  textLike,
+  UNUSABLE,
+  type ValueOf,
+} from '../supplier/read-answer.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import type { MappedItem } from '../supplier/supplier.ts';
-import { addressOf, dutchMoment, type Moment, readMoment } from '../supplier/values.ts';
-import {
-  type EntryDetail,
-  type IbabsDocument,
-  type IbabsItem,
-  type IbabsMeeting,
-  isConfidential,
-  type MeetingType,
-  type RegisterEntry,
-} from './schema.ts';
+import { addressOf, dutchMoment, readMoment } from '../supplier/values.ts';
+import type { XmlElement } from './read-xml.ts';
+
+const ID = textLike(/^[A-Za-z0-9{}_.-]{1,80}$/);
+/** Any mark but `false` hides, even an empty one. The public service omits it from public items. */
+const hides = (mark: unknown): boolean => !/^\s*(false|0)\s*$/i.test(String(mark));
+const CONFIDENTIAL: AnswerSchema<string> = { ...TEXT, wrong: { ...UNUSABLE, value: 'unknown' }, hides };
+
+const DOCUMENT = objectOf(
+  { Id: ID },
+  { FileName: TEXT, DisplayName: TEXT, Confidential: CONFIDENTIAL, FileSize: COUNT, PublicDownloadURL: TEXT },
+);
+const DOCUMENTS = listOf(DOCUMENT);
+const LIST_ITEMS = listOf(objectOf({ Documents: DOCUMENTS }, { Confidential: CONFIDENTIAL }));
+const ITEM = objectOf(
+  { Id: ID, Documents: DOCUMENTS },
+  { Features: TEXT, Title: TEXT, Explanation: TEXT, Confidential: CONFIDENTIAL, ListItems: LIST_ITEMS },
+);
+const MEETING = objectOf(
+  { Id: ID, MeetingItems: listOf(ITEM), Documents: DOCUMENTS, ListItems: LIST_ITEMS },
+  {
+    MeetingtypeId: ID,
+    MeetingDate: TEXT,
+    StartTime: TEXT,
+    EndTime: TEXT,
+    Location: TEXT,
+    Explanation: TEXT,
+  },
+);
+const MEETING_TYPE = objectOf({ Id: ID }, { Meetingtype: TEXT, Description: TEXT, Abbreviation: TEXT });
+const PAIR = objectOf({ Key: TEXT }, { Value: TEXT });
+const ENTRY = objectOf(
+  { EntryId: ID },
+  { EntryMasterId: ID, EntryTitle: TEXT, ListId: ID, ListName: TEXT, MutationDate: TEXT },
+);
+const DETAIL = objectOf({ Documents: DOCUMENTS, Values: listOf(PAIR) }, { DocumentsLabel: TEXT });
+
+type IbabsDocument = ValueOf<typeof DOCUMENT>;
+type IbabsItem = ValueOf<typeof ITEM>;
+export type IbabsMeeting = ValueOf<typeof MEETING>;
+export type MeetingType = ValueOf<typeof MEETING_TYPE>;
+export type RegisterEntry = ValueOf<typeof ENTRY>;
+type EntryDetail = ValueOf<typeof DETAIL>;
+
+/** Lists, whatever their entries are called. */
+const LISTS = new Set(['MeetingItems', 'Documents', 'ListItems', 'Values']);
+
+/** An empty list has no value. */
+function toJson({ children, text, name }: XmlElement): unknown {
+  if (LISTS.has(name)) return children.map(toJson);
+  if (children.length === 0) return text;
+  const given = children.filter((child) => !child.isNil || LISTS.has(child.name));
+  return Object.fromEntries(given.map((child) => [child.name, toJson(child)]));
+}
+
+function readerOf<T>(schema: AnswerSchema<T>): (element: XmlElement, issue: IssueSink, name?: string) => T | undefined {
+  const read = createReader(schema);
+  return (element, issue, name) => read(toJson(element), issue, name);
+}
+
+export const readMeeting = readerOf(MEETING);
+export const readMeetingType = readerOf(MEETING_TYPE);
+export const readRegister = readerOf(PAIR);
+export const readEntry = readerOf(ENTRY);
+export const readDetail = readerOf(DETAIL);
+
+/** An unknown mark hides and is reported. */
+function isConfidential({ Confidential: mark }: { readonly Confidential?: string }, issue?: IssueSink): boolean {
+  if (mark === undefined || !hides(mark)) return false;
+  if (!/^(true|1)$/i.test(mark)) issue?.('unusable-value', 'Confidential has an unknown value; it hides');
+  return true;
+}
 
 export const meetingId = (id: string): string => `ibabs-meeting-${id}`;
 const agendapuntId = (id: string): string => `ibabs-agendapunt-${id}`;
 const documentId = (id: string): string => `ibabs-document-${id}`;
-/** A register entry, also as a key. */
 export const registerItemId = (id: string): string => `ibabs-registerstuk-${id}`;
 
 /** The portal of an organisation; by default its host is guessed from the name of the site. */
@@ -67,31 +139,21 @@ export function mapIbabsMeeting(
     documents: documentsOf(meeting, source, issue),
     items: mapItems(MeetingItems, source, issue),
   };
-  const mapped = mapMeeting(found, { source, now, issue, base: portalOf(source), usualDay });
-  const shown = new Set(mapped.records.map(({ data }) => data.bronidentificatie));
   const numbers = MeetingItems.map((item) => [agendapuntId(item.Id), bareNumber(item.Features)] as const);
+  const names = [type?.Meetingtype, type?.Description].filter((name) => name !== undefined).join('\n');
   return {
-    ...mapped,
-    labels: new Map([
-      [id, [type?.Meetingtype, type?.Description].filter((one) => one !== undefined).join('\n')],
-      ...numbers.filter(([item]) => shown.has(item)),
-    ]),
+    ...mapMeeting(found, { source, now, issue, base: portalOf(source), usualDay }),
+    labels: new Map([[id, names], ...numbers]),
   };
 }
 
-function timesOf(
-  { MeetingDate, StartTime, EndTime }: IbabsMeeting,
-  issue: IssueSink,
-): { readonly start: Moment | undefined; readonly end: string | undefined } {
-  const date = dutchMoment(MeetingDate, undefined, 'MeetingDate', issue);
-  if (date === undefined) return { start: undefined, end: undefined };
-  const { day } = date;
+function timesOf({ MeetingDate, StartTime, EndTime }: IbabsMeeting, issue: IssueSink) {
   const [from, to] = [clockTime(StartTime, 'StartTime', issue), clockTime(EndTime, 'EndTime', issue)];
-  const utc = from === undefined ? date.utc : at(day, from);
-  // Past midnight.
-  const isNextDay = from !== undefined && to !== undefined && to < from;
-  const end = to === undefined ? undefined : at(isNextDay ? dayAfter(day) : day, to);
-  return { start: { day, ...(utc === undefined ? {} : { utc }) }, end };
+  const start = dutchMoment(MeetingDate, from, 'MeetingDate', issue);
+  if (start === undefined || to === undefined) return { start, end: undefined };
+  const isPastMidnight = from !== undefined && to < from;
+  const end = dutchMoment(isPastMidnight ? dayAfter(start.day) : start.day, to, 'EndTime', issue);
+  return { start, end: end?.utc };
 }
 
 /** `20:00`; midnight means that the time is not known. */
@@ -104,10 +166,6 @@ function clockTime(text: string | undefined, name: string, issue: IssueSink): st
   }
   const time = `${hour.padStart(2, '0')}:${minute}`;
   return time === '00:00' ? undefined : time;
-}
-
-function at(day: string, time: string): string | undefined {
-  return readMoment(`${day}T${time}:00`).moment?.utc;
 }
 
 /** An item is hidden when one of its copies is. */
@@ -129,7 +187,6 @@ function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: Issue
   });
 }
 
-/** Its own documents, and those of its list items. */
 function documentsOf(
   { Documents, ListItems = [] }: Pick<IbabsItem, 'Documents' | 'ListItems'>,
   source: AdapterSource,
@@ -174,27 +231,23 @@ export interface ItemReference {
   readonly number: string;
 }
 
-/** The title at the end of a reference does not matter. */
 const MAX_REFERENCE = 300;
 const AGENDAPUNT = /^(.+?)\s+(\d{1,2}-\d{1,2}-\d{4})\s*(?:\\n|\n)\s*(\d[\w.]*)/;
 
 type EntryValues = ReturnType<typeof entryValues>;
 
 export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail, issue: IssueSink) {
-  const value = (key: string): string | undefined =>
-    textOfHtml(Values.find(({ Key }) => Key.toLowerCase() === key)?.Value);
-  const datum = value('datum');
+  const value = (key: string): string | undefined => Values.find(({ Key }) => Key.toLowerCase() === key)?.Value;
+  const datum = textOfHtml(value('datum'));
   const day = datum === undefined ? undefined : entryDay(datum);
   if (datum !== undefined && day === undefined) issue('unusable-value', `Datum is not a date: ${datum.slice(0, 40)}`);
-  const agendapunt = value('agendapunt');
+  const agendapunt = textOfHtml(value('agendapunt'));
   const [, type = '', written = '', number = ''] = AGENDAPUNT.exec(agendapunt?.slice(0, MAX_REFERENCE) ?? '') ?? [];
   const on = entryDay(written);
   return {
-    title: lineOfHtml(Values.find(({ Key }) => Key.toLowerCase() === 'onderwerp')?.Value),
+    title: lineOfHtml(value('onderwerp')),
     day,
-    /** As written, and as interpreted in `reference`. */
     agendapunt,
-    /** Its outcome and, of a motion, its proposers. */
     omschrijving: describeEntry(
       lineOfHtml(ListName),
       Values.map(({ Key: label, Value }) => ({ label, value: Value })),
@@ -207,14 +260,11 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 /** Reads `Jan 29 2026 12:00AM`, `29-1-2026` or an ISO date. */
 export function entryDay(text: string): string | undefined {
-  const [, name = '', day, year] = /^([A-Za-z]{3})\s+(\d{1,2})\s+(\d{4})\b/.exec(text) ?? [];
-  const [, dutchDay, dutchMonth, dutchYear] = /^(\d{1,2})-(\d{1,2})-(\d{4})\b/.exec(text) ?? [];
-  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
-  const iso = (y: string, m: string | number, d = ''): string =>
-    `${y}-${String(m).padStart(2, '0')}-${d.padStart(2, '0')}`;
-  if (year !== undefined) return month === 0 ? undefined : readMoment(iso(year, month, day)).moment?.day;
-  if (dutchYear !== undefined) return readMoment(iso(dutchYear, dutchMonth ?? '', dutchDay)).moment?.day;
-  return readMoment(text).moment?.day;
+  const english = /^(?<name>[A-Za-z]{3})\s+(?<day>\d{1,2})\s+(?<year>\d{4})\b/.exec(text)?.groups;
+  const dutch = /^(?<day>\d{1,2})-(?<number>\d{1,2})-(?<year>\d{4})\b/.exec(text)?.groups;
+  const { name = '', number = `${MONTHS.indexOf(name.toLowerCase()) + 1}`, day = '', year } = english ?? dutch ?? {};
+  const iso = year === undefined ? text : `${year}-${number.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return readMoment(iso).moment?.day;
 }
 
 /** Maps a register entry to its documents, or to a document of its own. */
@@ -241,10 +291,7 @@ export function mapIbabsEntry(
   };
   const day = values.day ?? values.reference?.day;
   const omschrijving = documents.length === 0 ? values.omschrijving : described.join('\n') || undefined;
-  const attachment = { vergaderingen: [], agendapunten, registerdag: day, omschrijving };
-  const mapped = mapEntry(documents.length === 0 ? [itself] : documents, attachment, {
-    source,
-    page: portalOf(source),
-  });
-  return { ...mapped, day };
+  const attachment = { agendapunten, registerdag: day, omschrijving };
+  const found = documents.length === 0 ? [itself] : documents;
+  return { ...mapEntry(found, attachment, { source, page: portalOf(source) }), day };
 }

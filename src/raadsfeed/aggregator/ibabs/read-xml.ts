@@ -7,7 +7,6 @@ export interface XmlElement {
   readonly name: string;
   readonly children: readonly XmlElement[];
   readonly text: string;
-  /** `xsi:nil="true"`. */
   readonly isNil: boolean;
 }
 
@@ -16,50 +15,40 @@ type OpenElement = { -readonly [K in keyof XmlElement]: XmlElement[K] } & { read
 const MAX_DEPTH = 50;
 /** Each takes more memory than its text. A quarter of the largest organisation has a third of it. */
 const MAX_ELEMENTS = 300_000;
-/** The service writes two. */
 const MAX_ATTRIBUTES = 100;
-/** Characters between checks of the event loop. */
 const SLICE = 16_384;
 
-/**
- * Parses in slices of a few milliseconds. A document type is refused, and so are entities of its own.
- * @param text of limited size
- * @throws {SupplierError}
- */
+/** Parses in slices of a few milliseconds. A document type is refused, and so are entities of its own. @throws {SupplierError} */
 export async function readXml(text: string): Promise<XmlElement> {
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new SupplierError('unreadable', why, { cause });
+  };
   const parser = sax.parser(true);
-  const open: OpenElement[] = [];
-  let root: XmlElement | undefined;
+  const document: OpenElement = { name: '', children: [], text: '', isNil: false };
+  const open = [document];
   let elements = 0;
   let attributesOfElement = 0;
-  parser.onerror = (cause) => {
-    const [reason = ''] = cause.message.split('\n');
-    throw new SupplierError('unreadable', `not XML: ${reason.slice(0, 100)}`, { cause });
-  };
-  parser.ondoctype = () => {
-    throw new SupplierError('unreadable', 'XML with a document type is not read');
-  };
+  parser.onerror = (cause) => refuse(`not XML: ${cause.message.split('\n', 1)[0]?.slice(0, 100)}`, cause);
+  parser.ondoctype = () => refuse('XML with a document type is not read');
   parser.onopentagstart = () => {
     attributesOfElement = 0;
   };
   parser.onattribute = () => {
     attributesOfElement += 1;
-    if (attributesOfElement > MAX_ATTRIBUTES)
-      throw new SupplierError('unreadable', `XML has an element with more than ${MAX_ATTRIBUTES} attributes`);
+    if (attributesOfElement > MAX_ATTRIBUTES) {
+      refuse(`XML has an element with more than ${MAX_ATTRIBUTES} attributes`);
+    }
   };
   parser.onopentag = ({ name, attributes }) => {
-    if (open.length >= MAX_DEPTH) throw new SupplierError('unreadable', `XML is nested deeper than ${MAX_DEPTH}`);
+    if (open.length > MAX_DEPTH) refuse(`XML is nested deeper than ${MAX_DEPTH}`);
     elements += 1;
-    if (elements > MAX_ELEMENTS) throw new SupplierError('unreadable', `XML has more than ${MAX_ELEMENTS} elements`);
+    if (elements > MAX_ELEMENTS) refuse(`XML has more than ${MAX_ELEMENTS} elements`);
     const nil = Object.entries(attributes).find(([attribute]) => localName(attribute) === 'nil')?.[1];
     open.push({ name: localName(name), children: [], text: '', isNil: nil === 'true' || nil === '1' });
   };
   parser.onclosetag = () => {
     const element = open.pop();
-    if (element === undefined) return;
-    const parent = open.at(-1);
-    if (parent === undefined) root = element;
-    else parent.children.push(element);
+    if (element !== undefined) open.at(-1)?.children.push(element);
   };
   const addText = (more: string): void => {
     const element = open.at(-1);
@@ -72,8 +61,7 @@ export async function readXml(text: string): Promise<XmlElement> {
     parser.write(text.slice(from, from + SLICE));
   }
   parser.close();
-  if (root === undefined) throw new SupplierError('unreadable', 'not XML: it has no element');
-  return root;
+  return document.children[0] ?? refuse('not XML: it has no element');
 }
 
 function localName(name: string): string {

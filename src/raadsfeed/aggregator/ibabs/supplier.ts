@@ -19,28 +19,25 @@ import { isRegisters } from '../supplier/windows.ts';
 import type { IbabsClient } from './calls.ts';
 import {
   entryValues,
+  type IbabsMeeting,
   type ItemReference,
+  type MeetingType,
   mapIbabsEntry,
   mapIbabsMeeting,
   meetingDay,
   meetingId,
   portalOf,
-  registerItemId,
-  typeName,
-} from './map.ts';
-import type { XmlElement } from './read-xml.ts';
-import {
-  type IbabsMeeting,
-  type MeetingType,
   type RegisterEntry,
   readDetail,
   readEntry,
   readMeeting,
   readMeetingType,
   readRegister,
-} from './schema.ts';
+  registerItemId,
+  typeName,
+} from './map.ts';
+import type { XmlElement } from './read-xml.ts';
 
-/** Before any register. */
 const EVER = '1900-01-01T00:00:00';
 const DAY_MS = 86_400_000;
 
@@ -118,7 +115,6 @@ function listedMeeting(
   return {
     key,
     day,
-    // The service gives no date of change.
     stamp: createHash('sha256')
       .update(JSON.stringify([meeting, type]))
       .digest('base64'),
@@ -160,7 +156,6 @@ async function listEntries(client: IbabsClient, reading: Reading): Promise<Liste
   return { listed: listed.flat(), onlyChanged: isQuick };
 }
 
-/** The last change of each `EntryMasterId`. */
 function newestOf(entries: readonly RegisterEntry[]): readonly RegisterEntry[] {
   const newest = new Map<string, RegisterEntry>();
   for (const entry of entries) {

@@ -1,9 +1,21 @@
-/** The calls to NotuBiz: one object, or a list over its pages. */
+/** The calls to NotuBiz: one object, a list over its pages, and the names of attributes, bodies and registers. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import type { IssueLog } from '../supplier/issue-log.ts';
-import { listIn, recordIn } from '../supplier/read-answer.ts';
+import { lineOfHtml } from '../supplier/html-text.ts';
+import type { IssueLog, IssueSink } from '../supplier/issue-log.ts';
+import {
+  ANY,
+  createReader,
+  ID,
+  listIn,
+  listOf,
+  objectOf,
+  recordIn,
+  STRING,
+  TEXT,
+  type ValueOf,
+} from '../supplier/read-answer.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
-import type { DateWindow, WindowRequest } from '../supplier/source-adapter.ts';
+import type { WindowRequest } from '../supplier/source-adapter.ts';
 import type { Found } from '../supplier/supplier.ts';
 import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
 import { readPagination } from './schema.ts';
@@ -76,37 +88,37 @@ export async function fetchNamed(fetcher: Fetcher, path: string, member: string)
   return { kind: 'failed' };
 }
 
-interface ListSpecification {
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly member: string;
-  /** A register without `pagination` is complete, and one that is refused counts as empty. */
-  readonly isRegister: boolean;
-}
-
 interface ListedObject {
-  /** Its id. */
   readonly key: string;
   readonly raw: JsonObject;
 }
 
-/** An endless list is abandoned. */
 const MAX_PAGES = 1000;
-/** Lists a window by pages, and in halves where the supplier cannot serve it whole; each object once. */
-export async function listWindow(fetcher: Fetcher, list: ListSpecification): Promise<readonly ListedObject[]> {
+
+type Member = 'events' | 'items';
+type Query = Readonly<Record<string, string>>;
+
+/** By pages, and in halves where the supplier cannot serve the window whole; each object once. A register (of `items`) that is refused is empty. */
+export async function listWindow(
+  fetcher: Fetcher,
+  path: string,
+  member: Member,
+  query: Query = {},
+): Promise<readonly ListedObject[]> {
   const { issues, request } = fetcher;
-  const { path } = list;
-  // Wide windows fail with 404, time out, or come back unreadable.
-  const isTooLarge = ({ passing, kind, status }: SupplierError): boolean =>
-    passing || kind === 'unreadable' || status === 404;
   try {
     return await readInHalves({
-      ...{ issues, request, path, isTooLarge },
-      read: (part, divisible) => listPages(fetcher, list, part, divisible),
+      ...{ issues, request, path },
+      // Wide windows fail with 404, time out, or come back unreadable.
+      isTooLarge: ({ passing, kind, status }) => passing || kind === 'unreadable' || status === 404,
+      read: async ({ from, to }, divisible) => {
+        const dates = { date_from: `${from} 00:00:00`, date_to: `${to} 23:59:59` };
+        return await listPages(fetcher, path, member, { ...query, ...dates }, divisible ? 2 : undefined);
+      },
     });
   } catch (error) {
     if (!(error instanceof SupplierError)) throw error;
-    if (isRefused(error)) issues.add(list.isRegister ? 'refused' : 'call-failed', path, error.message);
+    if (isRefused(error)) issues.add(member === 'items' ? 'refused' : 'call-failed', path, error.message);
     else issues.failed(path, error);
     return [];
   }
@@ -114,37 +126,38 @@ export async function listWindow(fetcher: Fetcher, list: ListSpecification): Pro
 
 /** @throws {SupplierError} when any page fails; a message of refusal counts as status 403 */
 async function listPages(
-  fetcher: Fetcher,
-  { path, query, member, isRegister }: ListSpecification,
-  { from, to }: DateWindow,
-  divisible: boolean,
+  { client, issues, request }: Fetcher,
+  path: string,
+  member: Member,
+  query: Query,
+  attempts: number | undefined,
 ): Promise<readonly ListedObject[]> {
-  const issue = fetcher.issues.at(path);
+  const issue = issues.at(path);
   const found = new Map<string, ListedObject>();
-  const dates = { date_from: `${from} 00:00:00`, date_to: `${to} 23:59:59` };
-  let range: Record<string, string> = {};
+  let range: Query = {};
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const wanted = { ...query, ...dates, ...range, page: String(page) };
-    const answer = await fetcher.client.get(path, wanted, fetcher.request.signal, divisible ? 2 : undefined);
+    const answer = await client.get(path, { ...query, ...range, page: String(page) }, request.signal, attempts);
     const message = messageOf(answer);
     if (isRefusal(message)) throw new SupplierError('status', message, { status: 403 });
     const shown = listIn(answer, member);
     if (shown === undefined) throw new SupplierError('unreadable', `the answer has no list ${member}`);
     const before = found.size;
     for (const raw of shown) {
-      const id = isRecord(raw) && /^[1-9]\d{0,17}$/.test(String(raw.id)) ? String(raw.id) : undefined;
-      if (id === undefined) issue('unexpected-answer', `one of ${member} is not an object with an id`);
-      else if (!found.has(id) && isRecord(raw)) found.set(id, { key: id, raw });
+      const key = isRecord(raw) ? String(raw.id) : '';
+      if (!isRecord(raw) || !/^[1-9]\d{0,17}$/.test(key)) {
+        issue('unexpected-answer', `one of ${member} is not an object with an id`);
+      } else if (!found.has(key)) found.set(key, { key, raw });
     }
+    const isGrowing = found.size > before;
     // Without an envelope nothing marks the end of the list: reading continues while pages give something new.
     const { total, more, next } = isRecord(answer)
-      ? paginationOf(answer, isRegister, issue)
-      : { total: 0, more: found.size > before, next: undefined };
-    // The same holds for a list in ranges without an end.
-    const hasMore = more || (isRegister && found.size < total && found.size > before);
+      ? paginationOf(answer, member, issue)
+      : { total: 0, more: isGrowing, next: undefined };
+    // The same holds for a register in ranges without an end.
+    const hasMore = more || (member === 'items' && found.size < total && isGrowing);
     range = next === undefined ? {} : { list_start: String(next) };
-    if (hasMore && (next === undefined ? shown.length > 0 : found.size > before)) continue;
-    const where = `${from} to ${to}`;
+    if (hasMore && (next === undefined ? shown.length > 0 : isGrowing)) continue;
+    const where = `${query.date_from?.slice(0, 10)} to ${query.date_to?.slice(0, 10)}`;
     if (more && shown.length === 0) issue('unexpected-answer', `${where}: an empty page says that there is more`);
     if (found.size < total) issue('count-mismatch', `${where}: ${total} announced, ${found.size} shown`);
     return [...found.values()];
@@ -152,19 +165,88 @@ async function listPages(
   throw new SupplierError('unreadable', `more than ${MAX_PAGES} pages`);
 }
 
-/** All recorded forms of `pagination`: pages, ranges of a register, or nothing. */
+/** All recorded forms of `pagination`: pages, ranges of a register, or nothing: then a register is complete. */
 function paginationOf(
   answer: JsonObject,
-  isRegister: boolean,
-  issue: ReturnType<IssueLog['at']>,
+  member: Member,
+  issue: IssueSink,
 ): { readonly total: number; readonly more: boolean; readonly next?: number } {
   const said = readPagination(answer.pagination ?? {}, issue) ?? {};
   const { page = 0, total_pages: pages = 0, total_items: items = 0 } = said;
   const { total_results: total, list_end: end, has_more_pages: more } = said;
-  if (isRegister && Object.keys(said).length === 0) return { total: 0, more: false };
+  if (member === 'items' && Object.keys(said).length === 0) return { total: 0, more: false };
   if (total !== undefined && more === undefined) {
     return end === undefined ? { total, more: false } : { total, more: end < total, next: end + 1 };
   }
   if (more === undefined) issue('unexpected-answer', 'pagination does not say whether there is more');
   return { total: items, more: /^(?:true|1)$/.test(more ?? '') || (page > 0 && page < pages) };
+}
+
+export type Names = ReadonlyMap<string, string>;
+
+const ATTRIBUTES = objectOf({}, { id: STRING });
+const FOLDER = objectOf({}, { fields: objectOf({}, { field: ANY }) });
+const ORGANISATION = objectOf({}, { '@attributes': ATTRIBUTES, settings: objectOf({}, { folder: FOLDER }) });
+const NAMES = listOf(objectOf({ id: ID }, { title: TEXT, name: TEXT, custom_name: TEXT }));
+
+const readOrganisations = createReader(objectOf({ organisation: listOf(ORGANISATION) }));
+const readOrganisation = createReader(ORGANISATION);
+const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attributes': ATTRIBUTES, label: TEXT })) }));
+
+/** Without these names nothing can be mapped correctly: then `undefined`, and an issue. An organisation may have no labels. */
+export async function readReference(fetcher: Fetcher): Promise<{ labels: Names; gremia: Names } | undefined> {
+  const { organisationId } = fetcher.request.source;
+  const [labels, gremia] = await Promise.all([
+    readLabels(fetcher, organisationId),
+    readGremia(fetcher, organisationId),
+  ]);
+  return labels === undefined || gremia === undefined ? undefined : { labels, gremia };
+}
+
+/** An organisation that the supplier does not list is fetched directly. */
+async function readLabels(fetcher: Fetcher, id: string): Promise<Names | undefined> {
+  const { issues } = fetcher;
+  const list = await fetchOne(fetcher, '/organisations', 'organisations');
+  if (list.kind === 'failed') return undefined;
+  const all = list.kind === 'found' ? readOrganisations(list.value, issues.at('/organisations'))?.organisation : [];
+  const listed = labelsOf(all?.find((organisation) => organisation['@attributes']?.id === id));
+  if (listed.size > 0) return listed;
+  const path = `/organisations/${id}`;
+  const direct = await fetchOne(fetcher, path, 'organisation');
+  if (direct.kind === 'failed') return undefined;
+  const labels = labelsOf(direct.kind === 'found' ? readOrganisation(direct.value, issues.at(path)) : undefined);
+  if (labels.size === 0) issues.add('labels-missing', path, 'no labels of attributes; the usual numbers are taken');
+  return labels;
+}
+
+/** A single field is not in a list. */
+function labelsOf(organisation: ValueOf<typeof ORGANISATION> | undefined): Names {
+  const field = organisation?.settings?.folder?.fields?.field;
+  const fields = readFields({ field: isRecord(field) ? [field] : field }, () => undefined)?.field ?? [];
+  const labels = new Map<string, string>();
+  for (const { '@attributes': attributes, label } of fields) {
+    const name = lineOfHtml(label);
+    if (attributes?.id !== undefined && name !== undefined) labels.set(attributes.id, name);
+  }
+  return labels;
+}
+
+async function readGremia({ client, issues, request }: Fetcher, id: string): Promise<Names | undefined> {
+  const path = `/organisations/${id}/gremia`;
+  try {
+    return readNames(await client.get(path, {}, request.signal), 'gremia', issues.at(path));
+  } catch (error) {
+    if (!(error instanceof SupplierError)) throw error;
+    const isAbsent = error.kind === 'status' && !error.passing;
+    if (isAbsent) issues.add('unexpected-answer', path, error.message);
+    else issues.failed(path, error);
+    return isAbsent ? new Map() : undefined;
+  }
+}
+
+/** Names of bodies or registers; the organisation's own name for a register takes precedence. */
+export function readNames(answer: unknown, list: 'gremia' | 'modules', issue: IssueSink): Names {
+  const wrapped = Array.isArray(answer) ? { [list]: answer } : answer;
+  const found = createReader(objectOf({ [list]: NAMES }))(wrapped, issue)?.[list] ?? [];
+  return new Map(found.map(({ id, title, custom_name, name }) => [id, lineOfHtml(title ?? custom_name ?? name) ?? '']));
 }

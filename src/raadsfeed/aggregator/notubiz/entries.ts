@@ -2,11 +2,11 @@
 import type { JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mapEntry, withheldOf } from '../supplier/meeting.ts';
-import { type Found, foundAs, type Listed, type Mapping } from '../supplier/supplier.ts';
+import { type Found, foundAs, type Listed, type MappedItem } from '../supplier/supplier.ts';
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { readMoment } from '../supplier/values.ts';
 import { inWindow } from '../supplier/windows.ts';
-import { type Fetcher, fetchNamed, fetchOne, listWindow } from './api.ts';
+import { type Fetcher, fetchNamed, fetchOne, listWindow, readNames } from './api.ts';
 import {
   agendapuntId,
   describeItem,
@@ -15,7 +15,6 @@ import {
   toFoundDocuments,
   withheldDocuments,
 } from './map.ts';
-import { readNames } from './names.ts';
 import {
   agendaItemsOf,
   isHidden,
@@ -26,7 +25,6 @@ import {
   registerDate,
 } from './schema.ts';
 
-/** Shared by the calls of one reading. */
 export interface Session extends Fetcher {
   readonly context: MappingContext;
   /** Register items by path: many agenda items refer to the same one. */
@@ -52,7 +50,6 @@ export function pathOf({ id, self = '' }: ModuleReference): string {
   return ITEM_ADDRESS.exec(self)?.[1] ?? modulePath('0', id);
 }
 
-/** Reads each register item once per reading. */
 export function readReferred(
   session: Session,
   reference: ModuleReference,
@@ -87,10 +84,13 @@ export async function listEntries(session: Session): Promise<readonly Listed[]> 
       [...registers].map(async ([register, name]) => {
         session.registers.set(register, name);
         const items = `${path}/${register}/items`;
-        const found = await listWindow(session, { path: items, query: {}, member: 'items', isRegister: true });
+        const found = await listWindow(session, items, 'items');
         return found.map(({ key: id, raw }): Listed => {
           const read = async () =>
-            foundAs(await readEntry(session, register, raw, items), toMapping(session, register, id));
+            foundAs(
+              await readEntry(session, register, raw, items),
+              (item) => () => mapRegisterEntry(session, register, item),
+            );
           return { ...listedEntry(register, id), path: items, read };
         });
       }),
@@ -129,33 +129,36 @@ function judgeEntry(item: RegisterItem | undefined): Found<RegisterItem> {
   return { kind: 'found', value: item };
 }
 
-const toMapping =
-  ({ context, issues, registers, request }: Session, register: string, id: string) =>
-  (item: RegisterItem): Mapping =>
-  () => {
-    const day = dayOf(registerDate(item));
-    const name = registers.get(register) || undefined;
-    const attachment = {
-      vergaderingen: [],
-      agendapunten: agendaItemsOf(item).map(agendapuntId),
-      registerdag: day,
-      omschrijving: describeItem(item, name),
-      wooinformatiecategorie:
-        context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
-    };
-    const documents = toFoundDocuments(item, name, context, issues.at(modulePath(register, id)));
-    return {
-      ...mapEntry(documents, attachment, { source: context.source, page: context.base }),
-      day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
-      stamp: item.last_modified,
-    };
+function mapRegisterEntry(
+  { context, issues, registers, request }: Session,
+  register: string,
+  item: RegisterItem,
+): MappedItem {
+  const day = dayOf(registerDate(item));
+  const name = registers.get(register) || undefined;
+  const attachment = {
+    agendapunten: agendaItemsOf(item).map(agendapuntId),
+    registerdag: day,
+    omschrijving: describeItem(item, name),
+    wooinformatiecategorie:
+      context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
   };
+  const documents = toFoundDocuments(item, name, context, issues.at(modulePath(register, item.id)));
+  return {
+    ...mapEntry(documents, attachment, { source: context.source, page: context.base }),
+    day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
+    stamp: item.last_modified,
+  };
+}
 
 export async function findEntry(session: Session, register: string, id: string): Promise<Found<Listed>> {
   const path = modulePath(register, id);
   const answer = await fetchOne(session, path, 'item');
   if (answer.kind !== 'found') return answer;
   const found = judgeEntry(readRegisterItem(answer.value, session.issues.at(path)));
-  const read = async () => foundAs(found, toMapping(session, register, id));
-  return foundAs(found, (item) => ({ ...listedEntry(register, id), day: dayOf(registerDate(item)), read }));
+  return foundAs(found, (item) => ({
+    ...listedEntry(register, id),
+    day: dayOf(registerDate(item)),
+    read: async () => ({ kind: 'found', value: () => mapRegisterEntry(session, register, item) }),
+  }));
 }

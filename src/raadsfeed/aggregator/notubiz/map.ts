@@ -1,16 +1,15 @@
 /** Maps NotuBiz data to the resources of the feed; see `docs/aggregator.md`. */
 import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
-import { references, withNested } from '../supplier/mapping.ts';
+import { withNested } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
-import { type FoundDocument, type FoundItem, type FoundMeeting, withheldDocument } from '../supplier/meeting.ts';
+import { type FoundDocument, type FoundItem, withheldDocument } from '../supplier/meeting.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
-import type { Names } from './names.ts';
+import type { Names } from './api.ts';
 import {
   type AgendaItem,
-  type Attached,
   attributeOf,
   isHidden,
   type Meeting,
@@ -22,10 +21,8 @@ import {
 
 export interface MappingContext {
   readonly source: AdapterSource;
-  /** `undefined` when the organisation gives none. */
-  readonly labels: Names | undefined;
+  readonly labels: Names;
   readonly gremia: Names;
-  /** Base of the API, for the addresses of files. */
   readonly base: string;
   readonly now: Date;
   /** Woo categories by `type:<name>` of a document, or by `register:<name or number>` where that has none; in lower case. */
@@ -34,71 +31,31 @@ export interface MappingContext {
 
 export const meetingId = (id: string): string => `meeting-${id}`;
 export const agendapuntId = (id: string): string => `agendapunt-${id}`;
-/** A register item without a file. */
 export const registerItemId = (id: string): string => `registerstuk-${id}`;
 export const documentId = (id: string): string => `document-${id}`;
 
-/** Register 0 means any register. */
 export function modulePath(register: string, id: string): string {
   return `/modules/${register}/items/${id}`;
 }
 
-function portalPage({ portaal }: AdapterSource, path: string): string | undefined {
+export function portalPage({ portaal }: AdapterSource, path: string): string | undefined {
   return portaal === undefined ? undefined : `${portaal.replace(/(?<!\/)\/+$/, '')}/${path}`;
 }
 
-/** Relations that only other answers show: ids of what is published too. */
-interface MeetingRelations {
-  readonly parent: string | undefined;
-  readonly children: readonly string[] | undefined;
-  readonly agenda: FlatAgenda;
-  readonly documents: (holder: Attached) => readonly FoundDocument[];
-}
-
-export function toFoundMeeting(
-  meeting: Meeting,
-  { parent, children, agenda, documents }: MeetingRelations,
-  { source, gremia, labels }: MappingContext,
+/** The attribute with this label. Without one, the attribute with the usual id, unless the organisation calls that something else. */
+export function labelledText(
+  attributes: Meeting['attributes'],
+  label: string,
+  usualId: string,
+  labels: Names,
   issue: IssueSink,
-): FoundMeeting {
-  const { gremium, plannings } = meeting;
-  const [planning] = plannings;
-  const start = momentOf(planning?.start_date, 'start_date', issue);
-  /** The attribute with this label. Without one, the attribute with the usual id, unless the organisation calls that something else. */
-  const labelled = (label: string, usualId: string): string | undefined => {
-    const ids = [...(labels ?? [])].filter(([, name]) => name.toLowerCase() === label.toLowerCase()).map(([id]) => id);
-    return (ids.length === 0 ? [usualId] : ids)
-      .map((id) => attributeText(meeting.attributes, id, issue))
-      .find((value) => value !== undefined);
-  };
-  return {
-    bronidentificatie: meetingId(meeting.id),
-    isCancelled: meeting.canceled,
-    start,
-    end: timeOf(planning?.end_date, 'end_date', issue),
-    naam: lineOfHtml(labelled('Titel', '1')),
-    members: {
-      gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
-      webpaginalink: portalPage(source, `vergadering/${meeting.id}`) ?? addressOf(meeting.url, 'url', issue),
-      locatie: lineOfHtml(labelled('Locatie', '50')),
-      vergadertoelichting: textOfHtml(labelled('Omschrijving', '3')),
-      vergaderingstype: lineOfHtml(meeting.body),
-      hoofdvergadering: parent === undefined ? undefined : { bronidentificatie: meetingId(parent) },
-      deelvergaderingen: children && references(children.map(meetingId)),
-    },
-    gremium: { id: gremium?.id, naam: gremia.get(gremium?.id ?? '') || undefined },
-    documents: documents(meeting),
-    items: [
-      ...agenda.shown.map(({ item, parent: above }) => ({
-        ...toFoundItem(item, above, issue),
-        documents: documents(item),
-      })),
-      ...agenda.hidden.map(withheldItem),
-    ],
-  };
+): string | undefined {
+  const ids = [...labels].filter(([, name]) => name.toLowerCase() === label.toLowerCase()).map(([id]) => id);
+  return (ids.length === 0 ? [usualId] : ids)
+    .map((id) => attributeText(attributes, id, issue))
+    .find((value) => value !== undefined);
 }
 
-/** Values other than texts and numbers are reported. */
 function attributeText(attributes: Meeting['attributes'], id: string, issue: IssueSink): string | undefined {
   const value = attributeOf(attributes, id);
   if (typeof value === 'object') issue('unusable-value', `attribute ${id} is not text`);
@@ -110,7 +67,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Reads nothing of a confidential item that an issue could reveal. */
-function withheldItem({ id, documents }: AgendaItem): FoundItem {
+export function withheldItem({ id, documents }: AgendaItem): FoundItem {
   return {
     bronidentificatie: agendapuntId(id),
     isHidden: true,
@@ -124,7 +81,11 @@ export function withheld(document: NotubizDocument): FoundDocument {
   return withheldDocument(documentId(document.id), isHidden(document));
 }
 
-function toFoundItem(item: AgendaItem, parent: string | undefined, issue: IssueSink): Omit<FoundItem, 'documents'> {
+export function toFoundItem(
+  item: AgendaItem,
+  parent: string | undefined,
+  issue: IssueSink,
+): Omit<FoundItem, 'documents'> {
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
   const { attributes } = item.type_data;
   const prefix = lineOfHtml(item.type_data.title_prefix);
@@ -154,9 +115,6 @@ function isSubheading({ type, type_data: { heading } }: AgendaItem): boolean {
   if (type === 'label' || type === 'heading' || heading === true) return true;
   return Number(heading) === 1 || (typeof heading === 'string' && heading !== '0');
 }
-
-/** As `formaat` in the contract. */
-const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
 
 /** @param register its name: the type of a document that states none */
 export function toFoundDocument(
@@ -188,7 +146,7 @@ export function toFoundDocument(
     members: {
       gewijzigdop: modified?.utc,
       bestandsurl,
-      formaat: mediaType(file?.mime_type, about) ?? mediaTypeIn([file?.file_name], url),
+      formaat: file?.mime_type ?? mediaTypeIn([file?.file_name], url),
       omvang: file?.file_size,
       informatieobjecttype: type ?? register,
     },
@@ -197,12 +155,6 @@ export function toFoundDocument(
     modifiedDay: modified?.day,
     wooinformatiecategorie: context.categories.get(`type:${type?.toLowerCase()}`),
   };
-}
-
-function mediaType(value: string | undefined, issue: IssueSink): string | undefined {
-  if (value === undefined || MEDIA_TYPE.test(value)) return value;
-  issue('unusable-value', `mime_type is not a media type: ${value.slice(0, 100)}`);
-  return undefined;
 }
 
 /** The outcome of a motion and its proposers. A label is shown rather than a number. */
@@ -223,7 +175,7 @@ export function toFoundDocuments(
   context: MappingContext,
   issue: IssueSink,
 ): readonly FoundDocument[] {
-  const documents = documentsOf(item);
+  const documents = documentsOfEntry(item);
   if (documents.length > 0) return documents.map((document) => toFoundDocument(document, register, context, issue));
   const about: IssueSink = (what, detail) => issue(what, `register item ${item.id}: ${detail}`);
   const modified = momentOf(item.last_modified, 'last_modified', about);
@@ -246,12 +198,11 @@ export function toFoundDocuments(
 }
 
 export function withheldDocuments(item: RegisterItem): readonly FoundDocument[] {
-  const documents = documentsOf(item);
+  const documents = documentsOfEntry(item);
   return documents.length > 0 ? documents.map(withheld) : [withheldDocument(registerItemId(item.id), true)];
 }
 
-/** Values of datatype document, and attachments. */
-export function documentsOf({ attributes, attachments }: RegisterItem): readonly NotubizDocument[] {
+export function documentsOfEntry({ attributes, attachments }: RegisterItem): readonly NotubizDocument[] {
   const values = attributes.filter(({ datatype }) => datatype === 'document').flatMap((attribute) => attribute.values);
   const documents = values.map(({ document }) => document).filter((document) => document !== undefined);
   return [...documents, ...(attachments?.document ?? [])];

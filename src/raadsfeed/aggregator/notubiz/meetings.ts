@@ -1,20 +1,26 @@
 /** Meetings of NotuBiz, and assemblies with their children. */
 import type { JsonObject } from '../../../lib/json/json-value.ts';
+import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
+import { references } from '../supplier/mapping.ts';
 import { type FoundDocument, mapMeeting, withheldOf } from '../supplier/meeting.ts';
 import { type Found, foundAs, type Listed, type MappedItem, type Mapping } from '../supplier/supplier.ts';
+import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
 import { fetchNamed, fetchOne, listWindow } from './api.ts';
 import { type Counts, dayOf, pathOf, readReferred, type Session } from './entries.ts';
 import {
   agendapuntId,
-  documentsOf,
+  documentsOfEntry,
   flattenAgenda,
+  labelledText,
   meetingId,
+  portalPage,
   toFoundDocument,
   toFoundDocuments,
-  toFoundMeeting,
+  toFoundItem,
   withheld,
   withheldDocuments,
+  withheldItem,
 } from './map.ts';
 import {
   type AgendaItem,
@@ -53,11 +59,10 @@ function meetingPath(id: string): string {
   return `/events/meetings/${id}`;
 }
 
-/** Every event of the window, with the children of assemblies. */
 export async function listMeetings(session: Session): Promise<readonly Listed[]> {
   const path = '/events';
   const query = { organisation_id: session.request.source.organisationId };
-  const found = await listWindow(session, { path, query, member: 'events', isRegister: false });
+  const found = await listWindow(session, path, 'events', query);
   const issue = session.issues.at(path);
   const events = found.map(({ raw }) => readEvent(raw, issue, 'event')).filter((event) => event !== undefined);
   for (const event of events) reportCounts(event, issue);
@@ -110,9 +115,7 @@ async function listAssembly(session: Session, event: EventSummary): Promise<read
   const fetched = await fetchNamed(session, path, 'assembly');
   if (fetched.kind === 'hidden') return [{ ...own, hidden: true }];
   // Without its own `permission_group` that of the list holds, which is public.
-  const read = ({ permission_group = 'public', ...members }: JsonObject) =>
-    readAssembly({ ...members, permission_group }, issue);
-  const assembly = fetched.kind === 'found' ? read(fetched.value) : undefined;
+  const assembly = fetched.kind === 'found' ? readAssembly(fetched.value, issue) : undefined;
   if (assembly === undefined) return [{ ...own, read: async () => ({ kind: 'failed' }) }];
   if (isHidden(assembly)) return [{ ...own, hidden: true }];
   const order = (child: { readonly order?: number }): number => child.order ?? Number.MAX_SAFE_INTEGER;
@@ -152,23 +155,22 @@ async function judgeMeeting(
     return { kind: 'failed' };
   }
   const meeting = assembly === undefined ? own : mergeAssembly(own, assembly);
-  if (isHidden(meeting)) {
-    session.shown.set(id, countMeeting(meeting));
-    return { kind: 'hidden', ...withheldOf(meeting.documents.map(withheld)) };
-  }
-  const detail = await withEntries(session, meeting);
-  session.shown.set(id, countMeeting(meeting, detail.entries));
+  const detail = isHidden(meeting) ? undefined : await withEntries(session, meeting);
+  session.shown.set(id, countMeeting(meeting, detail?.entries));
+  if (detail === undefined) return { kind: 'hidden', ...withheldOf(meeting.documents.map(withheld)) };
   return { kind: 'found', value: detail };
 }
 
 /** Documents and register items are in the answer of a meeting; those that only the other answer of an assembly shows are added. */
-function mergeAssembly(meeting: Meeting, { documents = [], module_items: items = [] }: Assembly): Meeting {
-  const known = new Set(meeting.documents.map(({ id }) => id));
-  const referred = new Set(meeting.module_items.map(({ id }) => id));
+function mergeAssembly(meeting: Meeting, { documents, module_items: items }: Assembly): Meeting {
+  const merge = <T extends { readonly id: string }>(own: readonly T[], others: readonly T[] = []): readonly T[] => {
+    const known = new Set(own.map(({ id }) => id));
+    return [...own, ...others.filter(({ id }) => !known.has(id))];
+  };
   return {
     ...meeting,
-    documents: [...meeting.documents, ...documents.filter(({ id }) => !known.has(id))],
-    module_items: [...meeting.module_items, ...items.filter(({ id }) => !referred.has(id))],
+    documents: merge(meeting.documents, documents),
+    module_items: merge(meeting.module_items, items),
   };
 }
 
@@ -192,7 +194,7 @@ function countMeeting(meeting: Meeting, entries: ReadonlyMap<string, RegisterIte
     agenda_items.flatMap((item) => [item, ...below(item)]);
   const items = below(meeting);
   const documents = [meeting, ...items].reduce((sum, holder) => sum + holder.documents.length, 0);
-  return { items: items.length, documents: documents + [...entries.values()].flatMap(documentsOf).length };
+  return { items: items.length, documents: documents + [...entries.values()].flatMap(documentsOfEntry).length };
 }
 
 /** @returns how many announced children, items and documents are missing */
@@ -212,6 +214,7 @@ function compareCounts({ issues, shown }: Session, { id, counts = {}, children =
   );
 }
 
+/** @param isShown whether an assembly or a child is published too */
 function mapWholeMeeting(
   session: Session,
   announced: Announced,
@@ -219,27 +222,51 @@ function mapWholeMeeting(
   isShown: (key: string) => boolean,
 ): MappedItem {
   const { context, issues, request } = session;
-  const path = meetingPath(meeting.id);
+  const { source, gremia, labels } = context;
+  const { id, gremium, plannings } = meeting;
+  const path = meetingPath(id);
   const issue = issues.at(path);
   const unread = compareCounts(session, announced);
-  const isPublished = (id: string): boolean => isShown(meetingId(id));
   const above = announced.parent ?? meeting.parent?.id;
-  const parent = above !== undefined && above !== meeting.id && isPublished(above) ? above : undefined;
+  const parent = above !== undefined && above !== id && isShown(meetingId(above)) ? meetingId(above) : undefined;
+  const children = announced.children?.map(meetingId).filter(isShown);
   const agenda = flattenAgenda(meeting.agenda_items);
-  const documents = (holder: Attached) => attachedTo(session, holder, entries, issue);
-  const children = announced.children?.filter(isPublished);
-  const found = toFoundMeeting(meeting, { parent, children, agenda, documents }, context, issue);
-  const mapped = mapMeeting(found, { ...context, issue, usualDay: announced.day ?? request.window.from });
+  const textOf = (label: string, usualId: string) => labelledText(meeting.attributes, label, usualId, labels, issue);
+  const documentsOf = (holder: Attached) => attachedTo(session, holder, entries, issue);
+  const found = {
+    bronidentificatie: meetingId(id),
+    isCancelled: meeting.canceled,
+    start: momentOf(plannings[0]?.start_date, 'start_date', issue),
+    end: timeOf(plannings[0]?.end_date, 'end_date', issue),
+    naam: lineOfHtml(textOf('Titel', '1')),
+    members: {
+      gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
+      webpaginalink: portalPage(source, `vergadering/${id}`) ?? addressOf(meeting.url, 'url', issue),
+      locatie: lineOfHtml(textOf('Locatie', '50')),
+      vergadertoelichting: textOfHtml(textOf('Omschrijving', '3')),
+      vergaderingstype: lineOfHtml(meeting.body),
+      hoofdvergadering: parent === undefined ? undefined : { bronidentificatie: parent },
+      deelvergaderingen: children && references(children),
+    },
+    gremium: { id: gremium?.id, naam: gremia.get(gremium?.id ?? '') || undefined },
+    documents: documentsOf(meeting),
+    items: [
+      ...agenda.shown.map(({ item, parent: holder }) => ({
+        ...toFoundItem(item, holder, issue),
+        documents: documentsOf(item),
+      })),
+      ...agenda.hidden.map(withheldItem),
+    ],
+  };
   const isComplete = isWhole && ![path, ...entries.keys()].some((where) => issues.blockedAt(where));
   return {
-    ...mapped,
+    ...mapMeeting(found, { ...context, issue, usualDay: announced.day ?? request.window.from }),
     unread,
-    parent: parent === undefined ? undefined : meetingId(parent),
+    parent,
     stamp: isComplete ? meeting.last_modified : undefined,
   };
 }
 
-/** Its own documents, and those of register items that it refers to. */
 function attachedTo(
   { context }: Session,
   { documents, module_items }: Attached,

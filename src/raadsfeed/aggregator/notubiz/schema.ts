@@ -15,6 +15,7 @@ import {
   STRING,
   TEXT,
   textLike,
+  UNUSABLE,
   type ValueOf,
 } from '../supplier/read-answer.ts';
 
@@ -31,7 +32,12 @@ const GROUP: { readonly permission_group: AnswerSchema<boolean> } = {
 const KIND: AnswerSchema<string> = { ...STRING, absent: { value: '' }, wrong: { value: '' } };
 const TEMPLATE = { template: FLAG };
 
-const VERSION = objectOf({}, { id: COUNT, file_name: TEXT, mime_type: TEXT, file_size: COUNT });
+/** As `formaat` in the contract. */
+const MEDIA_TYPE = textLike(/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/);
+const VERSION = objectOf(
+  {},
+  { id: COUNT, file_name: TEXT, mime_type: { ...MEDIA_TYPE, wrong: UNUSABLE }, file_size: COUNT },
+);
 const COMPLETE_DOCUMENT = objectOf(
   { id: ID, ...CONFIDENTIAL, types: detailsOf(objectOf({}, { value: TEXT })), versions: detailsOf(VERSION) },
   { url: TEXT, title: TEXT, date: ANY, last_modified: ANY, version: COUNT, ...GROUP, ...TEMPLATE },
@@ -47,7 +53,7 @@ function idOf({ id, self, url }: JsonObject): unknown {
 }
 
 const REFERENCE = objectOf({ id: ID }, { self: TEXT });
-const UNNAMED = { absent: { what: 'unusable-value' }, wrong: { what: 'unusable-value' } } as const;
+const UNNAMED = { absent: UNUSABLE, wrong: UNUSABLE };
 const ATTRIBUTES = detailsOf(objectOf({ id: { ...ID, ...UNNAMED } }, { value: ANY }));
 const PLANNINGS = detailsOf(objectOf({}, { start_date: ANY, end_date: ANY }));
 const NESTED: AnswerSchema<AgendaItem> = { read: (given, place) => AGENDA_ITEM.read(given, place) };
@@ -84,7 +90,7 @@ const MEETING = objectOf(
   {
     organisation: objectOf({}, { id: ID }),
     parent: objectOf({}, { id: ID }),
-    gremium: { ...objectOf({ id: { ...ID, ...UNNAMED } }), wrong: { what: 'unusable-value' } },
+    gremium: { ...objectOf({ id: { ...ID, ...UNNAMED } }), wrong: UNUSABLE },
     body: TEXT,
     url: TEXT,
     last_modified: TEXT,
@@ -99,7 +105,7 @@ const EVENT = objectOf(
     plannings: PLANNINGS,
     event_type_data: {
       ...objectOf({}, { agenda_item_count: COUNT, document_count: COUNT, meetings_count: COUNT }),
-      absent: { what: 'unusable-value', value: {} },
+      absent: { ...UNUSABLE, value: {} },
       wrong: { value: {} },
     },
   },
@@ -176,7 +182,6 @@ export function agendaItemsOf({ attributes }: RegisterItem): string[] {
     .filter((id) => IS_ID.test(id));
 }
 
-/** Confidential, a template, or not public. */
 export function isHidden({ confidential, template, permission_group }: Marks): boolean {
   return [confidential, template, permission_group].includes(true);
 }

@@ -2,11 +2,10 @@
 import { systemClock } from '../../../lib/time.ts';
 import { createAdapter, type SourceAdapter } from '../supplier/read-listed-window.ts';
 import { keptForAnHour, type Supplier } from '../supplier/supplier.ts';
-import { NotubizClient, type NotubizClientOptions } from './api.ts';
+import { NotubizClient, type NotubizClientOptions, readReference } from './api.ts';
 import { findEntry, listEntries, type Session } from './entries.ts';
 import type { MappingContext } from './map.ts';
 import { findMeeting, listMeetings } from './meetings.ts';
-import { readReference } from './names.ts';
 
 export interface NotubizAdapterOptions extends NotubizClientOptions, Pick<MappingContext, 'categories'> {}
 

@@ -7,7 +7,6 @@ import { type Found, foundAs, keptForAnHour, type Mapping, type Reading, type Su
 import { createClientPool, orMissing, type PoolOptions, SupplierError } from '../supplier/supplier-client.ts';
 import { type Agenda, mapAgenda, meetingId, namesOf, readAgenda, readListed } from './map.ts';
 
-/** Below the base address of an organisation. */
 const PATH = '/receive/opendata';
 
 export function createParlaeus(options: PoolOptions): Supplier {
@@ -105,7 +104,6 @@ async function readRid(file: string | undefined): Promise<string> {
   throw new SupplierError('unreadable', `${file} cannot be read, or does not hold a rid and nothing else`);
 }
 
-/** Deeper than any answer. */
 const MAX_DEPTH = 100;
 
 /** The supplier may repeat the key in an answer; it must be neither published nor reported. @throws {SupplierError} */

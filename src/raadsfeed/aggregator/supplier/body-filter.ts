@@ -1,6 +1,5 @@
 import type { SupplierOptions } from '../source.ts';
 
-/** It is matched against every name of every meeting. */
 const MAX_EXPRESSION = 500;
 
 /** Case is ignored. @throws {SyntaxError} */

@@ -7,7 +7,6 @@ interface MonthCoverage {
   /** Named or only announced. */
   readonly shown: number;
   readonly held: number;
-  /** `<resourceType>/<bronidentificatie>`. */
   readonly missing: readonly string[];
   /** Announced and not read, so without a name: also missing. */
   readonly unnamed: number;
@@ -21,10 +20,7 @@ export interface Coverage {
   readonly percentage: number;
 }
 
-/**
- * Compares a reading with the feed, by month. A document counts once, in the month of its first item.
- * @param known given to the reading: unchanged items are not in it
- */
+/** By month; a document counts once, in the month of its first item. @param known given to the reading: unchanged items are not in it */
 export function measureCoverage(
   { items, unchanged, unread }: Pick<WindowReading, 'items' | 'unchanged' | 'unread'>,
   known: readonly KnownItem[],

@@ -57,10 +57,8 @@ export function isNewer(read: DocumentRead, known: DocumentRead): boolean {
 /** Shown with one item of a document and left out with another. */
 const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
 
-/** Woo category of council documents, the default. */
 const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
 
-/** For a document without any date. */
 const NO_DAY = '1970-01-01';
 
 interface DocumentContext {

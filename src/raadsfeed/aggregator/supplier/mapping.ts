@@ -1,5 +1,3 @@
-/** Rules of mapping that suppliers share. */
-
 export function references(ids: readonly string[]): { readonly bronidentificatie: string }[] {
   return ids.map((bronidentificatie) => ({ bronidentificatie }));
 }
@@ -12,7 +10,6 @@ interface Numbered {
 
 /** The parent of each item: the one whose number is the longest proper prefix at a dot. */
 export function nestByNumber(items: readonly Numbered[]): ReadonlyMap<string, string> {
-  // The first item with a number has it.
   const byNumber = new Map(items.toReversed().map(({ id, number }) => [bareNumber(number), id]));
   byNumber.delete('');
   const parents = new Map<string, string>();

@@ -15,7 +15,6 @@ import {
 import type { MappedItem } from './supplier.ts';
 import type { Moment } from './values.ts';
 
-/** Members of a resource by their names in the feed. */
 type Members<K extends string, T = string> = { readonly [name in K]?: T | undefined };
 
 interface Reference {
@@ -45,7 +44,6 @@ export interface FoundDocument {
   readonly registerdag?: string | undefined;
 }
 
-/** Only its name is known. */
 export function withheldDocument(bronidentificatie: string, isHidden: boolean): FoundDocument {
   return { bronidentificatie, isHidden, isUnderHidden: !isHidden, titel: '', members: {} };
 }
@@ -68,7 +66,6 @@ export interface FoundMeeting {
   /** Of the meeting, its type or its body. */
   readonly names?: readonly (string | undefined)[];
   readonly start: Moment | undefined;
-  /** UTC. */
   readonly end: string | undefined;
   /** Absent: "Vergadering", with its day. */
   readonly naam: string | undefined;
@@ -156,10 +153,7 @@ function endOf(start: string | undefined, end: string | undefined, issue: IssueS
   return undefined;
 }
 
-/**
- * `vergaderstatus`, and when (UTC) `gepland` becomes `gehouden`; `null`: never.
- * @param moment its end, or else its beginning
- */
+/** `vergaderstatus`, and when (UTC) `gepland` becomes `gehouden`; `null`: never. @param moment its end, or else its beginning */
 function statusOf(
   { isCancelled, names = [], start, members }: FoundMeeting,
   moment: string | undefined,
@@ -176,7 +170,6 @@ function statusOf(
     : { status: 'gehouden', changesAt: null };
 }
 
-/** Both members, or neither. */
 function gremiumOf({ gremium: { id, naam } = { id: undefined, naam: undefined } }: FoundMeeting, issue: IssueSink) {
   if (id === undefined) return undefined;
   if (naam !== undefined) return { gremiumidentificatie: id, gremiumnaam: naam };

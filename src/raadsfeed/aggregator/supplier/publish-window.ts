@@ -42,40 +42,32 @@ export async function publishReading(
   { organisatiecode, deletedBefore, allowMassDelete }: PublishReadingOptions,
   deps: PublishNeeds,
 ): Promise<PublishedReading> {
-  const sourceId = lease.source.id;
-  const { pool: db } = deps;
-  const known = await readItemsIn(
-    db,
-    sourceId,
-    reading.window,
-    reading.items.map(({ key }) => key),
-  );
-  const own = [...reading.items, ...known];
-  const parts = own.flatMap((item) => item.parts);
-  const keys = [...new Set(own.map(({ key }) => key))];
+  const { id } = lease.source;
+  const { pool } = deps;
+  const keys = reading.items.map(({ key }) => key);
+  const known = await readItemsIn(pool, id, reading.window, keys);
+  const parts = [...reading.items, ...known].flatMap((item) => item.parts);
   const wanted = [...parts, ...reading.hidden];
-  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, keys);
+  const elsewhere = await readPartsElsewhere(pool, id, wanted, [...keys, ...known.map(({ key }) => key)]);
   const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
   const ids = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
   const mentioned = new Set([...parts, ...elsewhere].flatMap(({ agendapunten = [] }) => agendapunten));
   const derived = deriveChanges(reading, {
-    organisatiecode,
-    known,
+    ...{ organisatiecode, known, deletedBefore, allowMassDelete },
     elsewhere: Map.groupBy(elsewhere, partKey),
-    documents: await readCurrentDocuments(db, organisatiecode, [...ids]),
-    agendapunten: await readMeetingsOf(db, sourceId, [...mentioned]),
-    total: await countResources(db, organisatiecode),
-    ...{ deletedBefore, allowMassDelete },
+    documents: await readCurrentDocuments(pool, organisatiecode, [...ids]),
+    agendapunten: await readMeetingsOf(pool, id, [...mentioned]),
+    total: await countResources(pool, organisatiecode),
   });
   const issues: SourceIssue[] = [];
   const changes = prepare([...derived.upserts, ...derived.deletes], deps, issues);
-  const published = await transaction(deps.pool, async (client) => {
+  const published = await transaction(pool, async (client) => {
     let recorded = 0;
     for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
       recorded += await publishChanges(client, changes.slice(from, from + BATCH_CHANGES), deps);
     }
-    await saveItems(client, sourceId, derived.items);
-    await deleteItems(client, sourceId, derived.obsolete);
+    await saveItems(client, id, derived.items);
+    await deleteItems(client, id, derived.obsolete);
     // Last: it also checks the lease.
     await updateSource(client, lease, {}, { published: recorded });
     return recorded;

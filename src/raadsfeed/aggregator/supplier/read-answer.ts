@@ -8,13 +8,11 @@ interface Deviation {
   readonly value?: unknown;
 }
 
-/** Where a value is in an answer. */
 interface Place {
   readonly issue: IssueSink;
   readonly name: string;
   /** The objects around it, for people: `agenda item 201: document 5: `. */
   readonly around: string;
-  /** How many lists it is in. */
   readonly level: number;
   /** Something around it is not public. */
   readonly isHidden: boolean;
@@ -34,7 +32,7 @@ export interface AnswerSchema<T = unknown> {
 
 export type ValueOf<S> = S extends AnswerSchema<infer T> ? T : never;
 
-const UNUSABLE = { what: 'unusable-value' } as const;
+export const UNUSABLE = { what: 'unusable-value' } as const;
 
 /** Numbers are texts too. */
 export function textLike(pattern: RegExp): AnswerSchema<string> {
@@ -58,7 +56,6 @@ export const COUNT: AnswerSchema<number> = {
   },
   wrong: UNUSABLE,
 };
-/** Its caller reports faults. */
 export const ANY: AnswerSchema = { read: (value) => ({ value }) };
 
 const YES: readonly unknown[] = [1, '1', true];
@@ -121,10 +118,7 @@ type ObjectOf<R extends Members, O extends Members> = { readonly [K in keyof R]:
   readonly [K in keyof O]?: ValueOf<O[K]>;
 };
 
-/**
- * An absent required member is reported; without it, or a replacement, the object is left out. An object that may be empty may be written as an
- * empty list.
- */
+/** An absent required member is reported; without it, or a replacement, the object is left out. One that may be empty may be an empty list. */
 export function objectOf<const R extends Members, const O extends Members = Record<never, AnswerSchema>>(
   required: R,
   optional?: O,

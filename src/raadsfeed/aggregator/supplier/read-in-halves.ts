@@ -30,7 +30,6 @@ export async function readInHalves<T extends { readonly key: string }>(halving: 
   const found = new Map<string, T>();
   let failed = 0;
   let silent = 0;
-  // A day of the last part that was answered.
   let answered: string | undefined;
   const readPart = async (part: DateWindow): Promise<void> => {
     const unread = (why: string): void => issues.add('unread-days', path, `${part.from} to ${part.to}: ${why}`);

@@ -32,7 +32,6 @@ export function createAdapter(supplier: Supplier, clock: Clock) {
     quickAgainMs,
     /** Faults of the supplier are issues of the reading. @throws the signal's reason */
     readWindow: (request: WindowRequest) => new WindowReader(supplier, request, clock.now()).read(),
-    /** Options that are found once, when a source is added. @throws {SupplierError} */
     prepare: async (request: Request) => (await supplier.prepare?.(request)) ?? {},
     /** Names in a window, by few calls; `undefined` where that takes as many as reading. @throws {SupplierError} {SupplierFault} */
     preview: async (request: Request) =>
@@ -44,12 +43,10 @@ export function createAdapter(supplier: Supplier, clock: Clock) {
 /** Raise it when the same answers give other records: unmodified items are then read again, in quick rounds too. */
 const MAPPING = 2;
 
-/** The supplier's mark of a change, with the version of the mapping. */
 function stampOf(supplied: string | undefined): string | null {
   return supplied === undefined ? null : `${MAPPING} ${supplied}`;
 }
 
-/** Some take a call each. */
 const MAX_NAMES = 10;
 
 async function preview(supplier: Supplier, request: WindowRequest, now: Date): Promise<Preview> {
@@ -98,13 +95,11 @@ class WindowReader {
   readonly #documents = new Map<string, DocumentRead>();
   /** One hidden copy hides a document everywhere. */
   readonly #hidden = new Map<string, PartName>();
-  /** Documents of something that is not public. */
   readonly #underHidden = new Map<string, PartName>();
   readonly #hiddenItems = new Set<string>();
   readonly #outcomes = new Map<string, ReadListed['found']['kind']>();
   readonly #unread: UnreadCount[] = [];
   readonly #leftOut = { confidential: 0, bodies: 0, period: 0 };
-  /** A meeting or an agenda item is confidential: which documents belong to it is unknown. */
   #hidesSome = false;
 
   constructor(supplier: Supplier, request: WindowRequest, now: Date) {

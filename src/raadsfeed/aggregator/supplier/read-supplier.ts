@@ -79,17 +79,15 @@ export async function prepareWindows(
   await ensureWindows(pool, id, windows.all);
   if (!allowMassDelete && compareAgainAt !== null && compareAgainAt > clock.now()) return windows;
   const { from, to } = periodOf(lease.source.vanaf === null ? { to: of.period.to } : of.period);
+  const outside = [{ from: '1000-01-01', to: dayAfter(from, -1) }];
+  if (to !== LAST_DAY) outside.push({ from: dayAfter(to), to: LAST_DAY });
+  const { organisatiecode } = of.source;
   let withheld = 0;
-  for (const window of [
-    { from: '1000-01-01', to: dayAfter(from, -1) },
-    ...(to === LAST_DAY ? [] : [{ from: dayAfter(to), to: LAST_DAY }]),
-  ]) {
+  for (const window of outside) {
     const known = await readItemsIn(pool, id, window);
     if (known.length === 0) continue;
     const removed = known.map(({ key }) => ({ key, verwijderreden: 'ingetrokken' as const }));
-    const empty = { items: [], unchanged: [], documents: [], hidden: [], underHidden: [] };
-    const reading = { window, complete: true, removed, ...empty };
-    const { organisatiecode } = of.source;
+    const reading = { window, complete: true, removed, items: [], documents: [], hidden: [], underHidden: [] };
     const done = await publishReading(lease, reading, { organisatiecode, deletedBefore: 0, allowMassDelete }, deps);
     withheld += done.withheld;
   }
@@ -99,7 +97,6 @@ export async function prepareWindows(
   return windows;
 }
 
-/** Reads and publishes one window, and measures its coverage. */
 export async function readOneWindow(
   lease: Lease,
   of: SupplierSource,
@@ -130,17 +127,12 @@ export async function readOneWindow(
   await transaction(pool, async (client) => {
     await saveWindowIssues(client, id, { ...reading, issues }, begun);
     await saveCoverage(client, id, coverage, { window: reading.window, period: of.period });
-    const { hasConfidential = false } = reading;
+    const { hasConfidential } = reading;
     const result = { ...window, complete, hasConfidential, withheld: done.withheld, ...deps, quickAgainMs };
     await saveWindow(client, id, result, begun);
-    const since = await completeSince(
-      client,
-      id,
-      timed.map(({ from }) => from),
-    );
-    if (since !== undefined && isOfToday) {
-      await updateLastModified(client, [{ organisatiecode, at: since }]);
-    }
+    const firstDays = timed.map(({ from }) => from);
+    const since = await completeSince(client, id, firstDays);
+    if (since !== undefined && isOfToday) await updateLastModified(client, [{ organisatiecode, at: since }]);
     const caughtUp = since === undefined ? {} : { caughtUpAt: since };
     const counts = { read, refused: done.issues.length, deletedInRound: done.deleted };
     await updateSource(client, lease, caughtUp, counts);
@@ -189,7 +181,6 @@ export interface SupplierSource {
 /** Earlier council information is hardly digital. */
 const DEFAULT_FROM = '2010-01-01';
 
-/** @throws {Error} for a feed */
 export function supplierSource(source: Source, adapters: Dependencies['adapters']): SupplierSource {
   const address = parseSourceAddress(source.adres);
   const [organisatiecode] = source.organisatiecodes;

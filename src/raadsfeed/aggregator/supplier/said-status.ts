@@ -7,7 +7,6 @@ interface SaidTexts {
   /** Of the meeting, its type or its body. */
   readonly names: readonly (string | undefined)[];
   readonly explanation: string | undefined;
-  /** `YYYY-MM-DD`. */
   readonly day: string | undefined;
 }
 
@@ -49,10 +48,7 @@ const AND_MOVED = new RegExp(`^ en ${IS}(?:verplaatst|uitgesteld|verdaagd|versch
 const ITEMS_NEXT = /^[\p{L} ]+[.!;]+ [-–•* ]*(?:de |het )?(?:agenda)?punt(?:en)?(?!\p{L})/u;
 const END = /^[\s)*]*(?:$|[.!;](?:\s|\)|!|$))/;
 
-/**
- * Only a text that begins with one of a few phrases about the meeting, and says nothing else of it, counts. `undefined` also for a
- * meeting that has moved already.
- */
+/** Only a text that begins with one of a few phrases about the meeting, and says nothing else, counts. `undefined` also for one that has moved already. */
 export function saidStatus({ names, explanation, day }: SaidTexts): SaidStatus | undefined {
   const known = names.map(plain).filter((name) => name !== '');
   const text = plain(explanation);

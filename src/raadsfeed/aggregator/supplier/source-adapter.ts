@@ -14,11 +14,9 @@ export interface DateWindow {
 }
 
 export interface AdapterSource {
-  /** At the supplier. */
   readonly organisationId: string;
   readonly organisatiecode: string;
   readonly naam: string;
-  /** For links that readers follow. */
   readonly portaal?: string;
   readonly options?: SupplierOptions;
   /** The days for which the organisation has this source; absent: all. */
@@ -57,7 +55,6 @@ export interface Part extends PartName {
 }
 
 export interface KnownItem {
-  /** `meeting-<id>` or `register-<register>-<id>`. */
   readonly key: string;
   /** Its window; the first day of the window where the supplier gives none. */
   readonly day: string;
@@ -95,14 +92,12 @@ export interface DocumentRead {
   readonly wooinformatiecategorie?: string | undefined;
 }
 
-/** A deviation from the known interface of the supplier. */
 export interface SourceIssue {
   /** Stable code for its kind: `count-mismatch`. */
   readonly what: string;
   /** A call or resource: `/events/meetings/12`. */
   readonly where: string;
   readonly detail: string;
-  /** In this reading. */
   readonly times: number;
   readonly blocking: boolean;
 }
@@ -114,17 +109,12 @@ export interface RemovedItem {
 
 /** Announced resources that were not read, so have no name: they count as missing. */
 export interface UnreadCount {
-  /** `YYYY-MM`. */
   readonly month: string;
   readonly count: number;
 }
 
 /** Counts of resources left out; the count of confidential ones is not confidential. */
-export interface LeftOut {
-  readonly confidential: number;
-  readonly bodies: number;
-  readonly period: number;
-}
+export type LeftOut = { readonly [why in 'confidential' | 'bodies' | 'period']: number };
 
 /** The part of a reading that changes of the feed follow from. */
 export interface PublishableReading {
@@ -132,8 +122,6 @@ export interface PublishableReading {
   /** Everything in the window was read without an error: only then may anything be deleted. */
   readonly complete: boolean;
   readonly items: readonly ReadItem[];
-  /** Keys of known items that were not read again, because they did not change. */
-  readonly unchanged: readonly string[];
   readonly removed: readonly RemovedItem[];
   readonly documents: readonly DocumentRead[];
   /** Not public: deleted, whatever items have it. */
@@ -144,6 +132,8 @@ export interface PublishableReading {
 
 export interface WindowReading extends PublishableReading {
   readonly depth: 'quick' | 'full';
+  /** Keys of known items that were not read again, because they did not change. */
+  readonly unchanged: readonly string[];
   readonly unread: readonly UnreadCount[];
   readonly leftOut: LeftOut;
   /** A meeting or an agenda item is confidential: which documents belong to it is unknown. */
@@ -151,7 +141,6 @@ export interface WindowReading extends PublishableReading {
   readonly issues: readonly SourceIssue[];
 }
 
-/** The last readings of all windows of days together. */
 export interface MeetingsRead {
   readonly hasConfidential: boolean;
   /** A window was not read completely, or not at all. */
@@ -167,7 +156,6 @@ export interface WindowRequest {
   readonly known: readonly KnownItem[];
   /** When the last complete reading of this window began. */
   readonly completeAt?: Date | undefined;
-  /** The known items of a day, to which a register may refer. */
   readonly knownOn?: (day: string) => Promise<readonly KnownItem[]>;
   /** For documents that name no meeting. */
   readonly meetings?: () => Promise<MeetingsRead>;
@@ -181,23 +169,13 @@ export interface Preview {
   /** `leftOut`: how many of them `--bodies` excludes. */
   readonly total: number;
   readonly leftOut: number;
-  /** Assumptions of the reading that nothing confirms. */
   readonly unconfirmed: readonly string[];
-  /** The options of the source, completed. */
   readonly options?: SupplierOptions;
 }
 
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['gm', 'gemeente'],
-  ['pv', 'provincie'],
-  ['ws', 'waterschap'],
-]);
-
-/** @throws {TypeError} for a code that is not of a municipality, province or water board */
-export function organisatieOf({ organisatiecode, naam }: AdapterSource): SourceData['organisatie'] {
-  const kind = KINDS.get(organisatiecode.slice(0, 2));
-  if (kind === undefined) throw new TypeError(`${organisatiecode} is not a code of an organisation`);
-  return { [kind]: organisatiecode, naam };
+export function organisatieOf({ organisatiecode: code, naam }: AdapterSource): SourceData['organisatie'] {
+  if (code.startsWith('gm')) return { gemeente: code, naam };
+  return code.startsWith('pv') ? { provincie: code, naam } : { waterschap: code, naam };
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -13,7 +13,6 @@ import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 
 interface Failure {
   readonly status?: number | undefined;
-  /** Milliseconds. */
   readonly retryAfter?: number | undefined;
   /** Whether the same call may succeed later, where kind and status do not say so. */
   readonly passing?: boolean | undefined;
@@ -51,7 +50,6 @@ export class SupplierError extends Error {
   }
 }
 
-/** `undefined` for what the supplier does not have. */
 export async function orMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();
@@ -80,9 +78,7 @@ export class SupplierFault extends Error {
 }
 
 interface RetryPolicy {
-  /** Including the first call. */
   readonly attempts: number;
-  /** Doubles with each attempt. */
   readonly firstDelay: number;
   /** A longer `Retry-After` ends the attempts: the window is read another time. */
   readonly maxDelay: number;
@@ -121,7 +117,6 @@ export interface CallSlots {
 export type Refusal = { readonly pauseMs: number } | { readonly block: string };
 
 const UNREADABLE: ReadonlySet<OutboundError['code']> = new Set(['too-large', 'encoding', 'content-type', 'not-json']);
-/** A day. */
 const MAX_PAUSE_MS = 86_400_000;
 const TIMEOUT_MS = 90_000;
 /** Per signal, so that an organisation whose calls hang does not hold up the others. */
@@ -132,11 +127,9 @@ type Query = Readonly<Record<string, string>>;
 export interface SupplierClientOptions {
   /** Without a trailing slash. */
   readonly base: string;
-  /** Added to each call. */
   readonly query?: Query;
   /** Allows a private base address, and one without encryption. */
   readonly allowPrivate: boolean;
-  /** Default 4. */
   readonly concurrency?: number;
   readonly timeout?: number;
   /** After decompression. Default 64 MiB. */
@@ -169,7 +162,6 @@ export class SupplierClient {
   /** A call requested before the host was found to hang is not sent until the host answers again. */
   #answeredAt = 0;
   #hungAt = 0;
-  /** Unanswered calls, by signal. */
   readonly #vain = new WeakMap<AbortSignal, number>();
 
   constructor(options: SupplierClientOptions) {
@@ -185,8 +177,7 @@ export class SupplierClient {
   }
 
   /**
-   * The response as unchecked JSON. Redirects are not followed: the address was configured.
-   * @param path with a leading slash
+   * Unchecked JSON. Redirects are not followed: the address was configured.
    * @param attempts fewer than usual for a list that can be requested in parts
    * @throws {SupplierError} after the retries; {SupplierFault}; the signal's reason
    */
@@ -230,11 +221,7 @@ export class SupplierClient {
     }
   }
 
-  /**
-   * Waits for the end of a pause and a free slot.
-   * @returns a function that releases the slot
-   * @throws {SupplierError} `unavailable` for a pause longer than a call waits, or a host that hangs; {SupplierFault} `blocked`
-   */
+  /** @returns what releases a slot @throws {SupplierError} for a pause longer than a call waits, or a host that hangs; {SupplierFault} `blocked` */
   async #acquire(signal: AbortSignal, requestedAt: number): Promise<() => Promise<void>> {
     for (;;) {
       signal.throwIfAborted();
@@ -313,11 +300,9 @@ export class SupplierClient {
   }
 }
 
-/** Shared by the clients of a supplier with many hosts. */
 export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'timeout' | 'maxBytes' | 'proxy'> {
   readonly clock: Clock;
   readonly allowPrivate: boolean;
-  /** Shares the limit of a host with other processes. */
   readonly slots?: (host: string) => CallSlots;
 }
 
@@ -325,7 +310,6 @@ export interface PoolOptions extends Pick<SupplierClientOptions, 'retry' | 'time
 export function createClientPool({ slots, ...options }: PoolOptions) {
   const clients = new Map<string, SupplierClient>();
   return {
-    /** @param base without a trailing slash */
     at(base: string): SupplierClient {
       const client = clients.get(base) ?? new SupplierClient({ ...options, base, slots: slots?.(new URL(base).host) });
       clients.set(base, client);

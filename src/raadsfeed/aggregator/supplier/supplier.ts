@@ -39,13 +39,11 @@ export interface Listed {
   readonly naam: string;
   /** Names of its type, body or register, for `--bodies`; absent: only the item itself has them. */
   readonly bodies?: readonly string[];
-  /** Not public. */
   readonly hidden: boolean;
   /** The call that reads it, for issues; default: its key. */
   readonly path?: string;
   /** Announced resources, which count as unread when the item cannot be read; default: one. */
   readonly announced?: UnreadCount;
-  /** @throws {SupplierError} */
   read(): Promise<Found<Mapping>>;
   /** Whether its name may be shown, where only the item itself says so. @throws {SupplierError} */
   isPublic?(): Promise<boolean>;
@@ -62,7 +60,6 @@ export interface MappedItem {
   /** Where the list does not show them. */
   readonly bodies?: readonly string[];
   readonly documents: readonly AttachedDocument[];
-  /** Not public. */
   readonly hidden: readonly PartName[];
   /** Documents that belong to something that is not public. */
   readonly underHidden: readonly PartName[];
@@ -72,9 +69,7 @@ export interface MappedItem {
   readonly day?: string | undefined;
   /** Instead of that of the list; `undefined`: read it again in every round. */
   readonly stamp?: string | undefined;
-  /** Key of the item that it belongs to. */
   readonly parent?: string | undefined;
-  /** Announced resources that were not shown. */
   readonly unread?: number;
 }
 
@@ -89,7 +84,6 @@ export type Found<T> =
   | { readonly kind: 'hidden'; readonly hidden?: readonly PartName[]; readonly underHidden?: readonly PartName[] }
   | { readonly kind: 'missing' | 'failed' };
 
-/** What was found, as something else. */
 export function foundAs<T, U>(found: Found<T>, make: (value: T) => U): Found<U> {
   return found.kind === 'found' ? { kind: 'found', value: make(found.value) } : found;
 }
@@ -109,7 +103,6 @@ export interface Supplier {
   /** Its list takes as long as reading. */
   readonly hasPreview?: false;
   readonly quickAgainMs?: number;
-  /** @throws {SupplierError} */
   list(reading: Reading): Promise<ListedWindow>;
   /** Options that are found once, when a source is added. @throws {SupplierError} */
   prepare?(request: Pick<WindowRequest, 'source' | 'window' | 'signal'>): Promise<SupplierOptions>;

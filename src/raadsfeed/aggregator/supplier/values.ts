@@ -5,7 +5,6 @@ import type { IssueSink } from './issue-log.ts';
 export interface Moment {
   /** RFC 3339 in UTC; absent when only a day was given. */
   readonly utc?: string;
-  /** The Dutch day, `YYYY-MM-DD`. */
   readonly day: string;
 }
 
@@ -37,7 +36,6 @@ function toUtc(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`;
 }
 
-/** Reports faults under its name. */
 export function momentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
   const { moment, fault } = readMoment(value);
   if (fault !== undefined) issue('unusable-value', `${name}: ${fault}`);
@@ -62,14 +60,9 @@ export function dutchMoment(date: unknown, time: unknown, name: string, issue: I
   const beside = typeof time === 'string' ? time.trim() : '';
   if (TIME_OF_DAY.test(beside)) {
     if (MIDNIGHT.test(beside)) return { day: own.day };
-    const moment = momentOf(
-      `${own.day} ${beside.padStart(beside.length + (beside.indexOf(':') === 1 ? 1 : 0), '0')}`,
-      name,
-      issue,
-    );
+    const moment = momentOf(`${own.day} ${beside.replace(/^(?=\d:)/, '0')}`, name, issue);
     if (moment !== undefined) return moment;
-  }
-  if (beside !== '' && !TIME_OF_DAY.test(beside)) {
+  } else if (beside !== '') {
     issue('unusable-value', `${name}: not a time of day: ${JSON.stringify(beside.slice(0, 40))}`);
   }
   const [, clock = ''] = /[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)/.exec(String(compact)) ?? [];
@@ -78,10 +71,7 @@ export function dutchMoment(date: unknown, time: unknown, name: string, issue: I
 
 const HOUR = 3_600_000;
 
-/**
- * The instant of a Dutch local time: the first in the hour that occurs twice; in the skipped hour, as if the clock had not moved yet.
- * @param local as if it were UTC (milliseconds)
- */
+/** The first instant in the hour that occurs twice; in the skipped hour, as if the clock had not moved yet. @param local as if it were UTC (ms) */
 function fromAmsterdam(local: number): number {
   const before = offsetMs(new Date(local - 3 * HOUR));
   const after = offsetMs(new Date(local + 3 * HOUR));

@@ -1,6 +1,7 @@
 import { isMassDelete, type PubliceerRegel } from '../../domain/change.ts';
 import { joinDocument } from './documents.ts';
 import {
+  documentName,
   type KnownItem,
   type Part,
   type PublishableReading,
@@ -18,7 +19,6 @@ export interface WindowBaseline {
   readonly known: readonly KnownItem[];
   /** Parts of other items, by `partKey`, for every part of the reading and of `known` and every hidden resource. */
   readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
-  /** Of those parts, by bronidentificatie. */
   readonly documents: ReadonlyMap<string, SourceData>;
   /** Of each agenda item that those parts mention and the feed has. */
   readonly agendapunten: ReadonlyMap<string, string>;
@@ -45,26 +45,29 @@ export interface WindowChanges {
 
 /** Only a complete window deletes. */
 export function deriveChanges(reading: PublishableReading, state: WindowBaseline): WindowChanges {
-  const deletes = reading.complete ? findDeletes(reading, state) : new Map<string, DeleteLine>();
-  const tooMany = isMassDelete(state.deletedBefore + deletes.size, state.total);
-  const withheld = tooMany && !state.allowMassDelete ? [...deletes.values()] : [];
-  const mayDelete = reading.complete && withheld.length === 0;
+  const found = reading.complete ? findDeletes(reading, state) : new Map<string, DeleteLine>();
+  const tooMany = found.size > 0 && isMassDelete(state.deletedBefore + found.size, state.total);
+  const isWithheld = tooMany && !state.allowMassDelete;
+  const mayDelete = reading.complete && !isWithheld;
+  const deletes = mayDelete ? found : new Map<string, DeleteLine>();
   const known = new Map(state.known.map((item) => [item.key, item]));
   const items = reading.items.map((item) => toKnown(item, mayDelete ? undefined : known.get(item.key)));
   const obsolete = mayDelete ? reading.removed.map(({ key }) => key) : [];
   const touched = new Set([...obsolete, ...items.map(({ key }) => key)]);
   const remaining = [...items, ...state.known.filter(({ key }) => !touched.has(key))];
-  const upserts = [
-    ...reading.items.flatMap(({ records }) => records),
-    ...documentUpserts(reading, state, remaining, mayDelete ? deletes : new Map()),
-  ];
-  return { upserts, deletes: mayDelete ? [...deletes.values()] : [], withheld, items, obsolete };
+  return {
+    upserts: [
+      ...reading.items.flatMap(({ records }) => records),
+      ...documentUpserts(reading, state, remaining, new Set(deletes.keys())),
+    ],
+    deletes: [...deletes.values()],
+    withheld: isWithheld ? [...found.values()] : [],
+    items,
+    obsolete,
+  };
 }
 
-/**
- * Where nothing may be deleted, an item keeps its former parts, which are still in the feed, and is read again so that a later reading
- * finds them removed.
- */
+/** Where nothing may be deleted, an item keeps its former parts, still in the feed, and is read again so that a later reading finds them removed. */
 function toKnown({ records: _records, ...item }: ReadItem, kept: KnownItem | undefined): KnownItem {
   if (kept === undefined) return item;
   const parts = new Map(kept.parts.map((part) => [partKey(part), part]));
@@ -109,41 +112,40 @@ function findDeletes(reading: PublishableReading, state: WindowBaseline): Readon
   return deletes;
 }
 
+/** @param deleted by `partKey` */
 function documentUpserts(
   reading: PublishableReading,
   state: WindowBaseline,
   remaining: readonly KnownItem[],
-  deleted: ReadonlyMap<string, unknown>,
+  deleted: ReadonlySet<string>,
 ): readonly UpsertLine[] {
-  const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
   const own = reading.items.flatMap(({ key, parts }) =>
     parts
       .filter(({ resourceType }) => resourceType === 'Agendapunt')
-      .map((part) => [part.bronidentificatie, key] as const),
+      .map(({ bronidentificatie }) => [bronidentificatie, key] as const),
   );
-  const meetings = new Map(
-    [...state.agendapunten, ...own].filter(
-      ([bronidentificatie]) => !deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie })),
-    ),
-  );
-  const parts = documentParts(remaining);
+  const meetings = new Map([...state.agendapunten, ...own]);
+  const meetingOf = (bronidentificatie: string): string | undefined =>
+    deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie }))
+      ? undefined
+      : meetings.get(bronidentificatie);
+  const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
   const changed = new Set([...reading.items, ...reading.removed].map(({ key }) => key));
-  const before = documentParts(state.known.filter(({ key }) => changed.has(key)));
-  const touched = new Set([...read.keys(), ...before.keys()]);
-  const upserts: UpsertLine[] = [];
-  for (const id of touched) {
-    const key = partKey({ resourceType: 'Informatieobject', bronidentificatie: id });
-    if (deleted.has(key)) continue;
+  const parts = documentParts(remaining);
+  const former = documentParts(state.known.filter(({ key }) => changed.has(key)));
+  return [...new Set([...read.keys(), ...former.keys()])].flatMap((id): UpsertLine[] => {
+    const { resourceType } = documentName(id);
+    const key = partKey(documentName(id));
+    if (deleted.has(key)) return [];
     const data = joinDocument({
       read: read.get(id),
       current: state.documents.get(id),
       parts: [...(parts.get(id) ?? []), ...(state.elsewhere.get(key) ?? [])],
-      former: before.get(id) ?? [],
-      meetingOf: (agendapunt) => meetings.get(agendapunt),
+      former: former.get(id) ?? [],
+      meetingOf,
     });
-    if (data !== undefined) upserts.push({ op: 'upsert', resourceType: 'Informatieobject', data });
-  }
-  return upserts;
+    return data === undefined ? [] : [{ op: 'upsert', resourceType, data }];
+  });
 }
 
 function documentParts(items: readonly KnownItem[]): ReadonlyMap<string, readonly Part[]> {

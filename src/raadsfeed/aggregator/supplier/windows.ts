@@ -3,7 +3,6 @@ import type { DateWindow } from './source-adapter.ts';
 
 const DAY = 86_400_000;
 
-/** `undefined` for a single day. */
 export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWindow] | undefined {
   const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
   if (days < 2) return undefined;
@@ -20,7 +19,6 @@ export interface Period {
   readonly to?: string | undefined;
 }
 
-/** Of a period without an end. */
 export const LAST_DAY = '9999-12-31';
 
 export function periodOf({ from = '1000-01-01', to = LAST_DAY }: Period = {}): DateWindow {
