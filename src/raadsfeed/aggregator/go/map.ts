@@ -1,6 +1,6 @@
 /** The GemeenteOplossingen answers that are used, and the resources made from them; see `docs/aggregator.md`. */
 import type { SupplierVersion } from '../source.ts';
-import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
+import { oneLine } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapEntry, mapMeeting } from '../supplier/meeting.ts';
@@ -10,8 +10,10 @@ import {
   COUNT,
   createReader,
   FLAG,
+  HTML,
   ID,
   listOf,
+  NAME,
   objectOf,
   TEXT,
   UNUSABLE,
@@ -28,14 +30,14 @@ const MARK = { confidential: FLAG };
 const DOCUMENT = objectOf(
   { id: ID },
   {
-    ...{ filename: TEXT, fileName: TEXT, documentTypeLabel: TEXT, title: TEXT, description: TEXT, fileSize: COUNT },
+    ...{ filename: NAME, fileName: NAME, documentTypeLabel: NAME, title: NAME, description: HTML, fileSize: COUNT },
     ...{ publicationDate: ANY, ...MARK },
   },
 );
-const ITEM = { number: TEXT, title: TEXT, description: TEXT, sortorder: ANY, ...MARK };
+const ITEM = { number: NAME, title: NAME, description: HTML, sortorder: ANY, ...MARK };
 const MEETING = {
-  ...{ date: ANY, startTime: ANY, description: TEXT, location: TEXT, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
-  dmu: { ...objectOf({ id: ID }, { name: TEXT }), wrong: UNUSABLE },
+  ...{ date: ANY, startTime: ANY, description: HTML, location: NAME, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
+  dmu: { ...objectOf({ id: ID }, { name: NAME }), wrong: UNUSABLE },
 };
 const DOCUMENTS = { documents: listOf(DOCUMENT) };
 const WHOLE_ITEM = objectOf({ id: ID, ...DOCUMENTS }, ITEM);
@@ -72,13 +74,13 @@ export function listMeeting(meeting: BareMeeting, issue: IssueSink) {
     key: meetingId(meeting.id),
     day,
     naam: nameOf(meeting, day),
-    bodies: [lineOfHtml(meeting.description), lineOfHtml(meeting.dmu?.name)].filter((name) => name !== undefined),
+    bodies: [oneLine(meeting.description), meeting.dmu?.name].filter((name) => name !== undefined),
     hidden: isHidden(meeting),
   };
 }
 
 export function listDocument(document: GoDocument, issue: IssueSink) {
-  const type = lineOfHtml(document.documentTypeLabel);
+  const { documentTypeLabel: type } = document;
   return {
     key: loneDocumentId(document.id),
     day: publicationDay(document, issue),
@@ -98,10 +100,8 @@ const downloadOf = ({ id }: GoDocument): string => `documents/${id}/download`;
 export function mapGoMeeting(meeting: GoMeeting, reading: Reading): MappedItem {
   const { source, window } = reading.request;
   const issue = reading.issues.at(meetingId(meeting.id));
-  const gremiumnaam = lineOfHtml(meeting.dmu?.name);
   const start = startOf(meeting, issue);
   const naam = nameOf(meeting, start?.day);
-  const toelichting = textOfHtml(meeting.description);
   const isAddressedByMeeting = versionOf(reading) === 'v1';
   const documentsOf = (documents: readonly GoDocument[]): FoundDocument[] =>
     documents.map((document) => {
@@ -111,26 +111,26 @@ export function mapGoMeeting(meeting: GoMeeting, reading: Reading): MappedItem {
   const found = {
     bronidentificatie: meetingId(meeting.id),
     isCancelled: meeting.canceled,
-    names: [naam, gremiumnaam],
+    names: [naam, meeting.dmu?.name],
     start,
     end: undefined,
     naam,
     members: {
-      locatie: lineOfHtml(meeting.location),
-      vergadertoelichting: toelichting === naam ? undefined : toelichting,
+      locatie: meeting.location,
+      vergadertoelichting: meeting.description === naam ? undefined : meeting.description,
       webpaginalink: addressOf(meeting.fullUrl, 'fullUrl', issue),
     },
-    gremium: { id: meeting.dmu?.id, naam: gremiumnaam },
+    gremium: { id: meeting.dmu?.id, naam: meeting.dmu?.name },
     documents: documentsOf(meeting.documents),
     items: meeting.items.map(
       (item): FoundItem => ({
         bronidentificatie: `go-agendapunt-${item.id}`,
         isHidden: isHidden(item),
-        agendapuntnaam: lineOfHtml(item.title) ?? lineOfHtml(item.number) ?? 'Agendapunt',
+        agendapuntnaam: item.title ?? item.number ?? 'Agendapunt',
         members: {
-          omschrijving: textOfHtml(item.description),
+          omschrijving: item.description,
           volgnummer: /^\d{1,9}$/.test(String(item.sortorder)) ? String(item.sortorder) : undefined,
-          geplandvolgnummer: lineOfHtml(item.number),
+          geplandvolgnummer: item.number,
         },
         documents: documentsOf(item.documents),
       }),
@@ -155,21 +155,19 @@ function startOf({ date, startTime }: BareMeeting, issue: IssueSink): Moment | u
 const MAX_NAME = 200;
 
 function nameOf({ description, dmu }: BareMeeting, day: string | undefined): string {
-  const text = textOfHtml(description);
-  if (text !== undefined && text.length <= MAX_NAME && !text.includes('\n')) return text;
-  return lineOfHtml(dmu?.name) ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`);
+  const isName = description !== undefined && description.length <= MAX_NAME && !description.includes('\n');
+  if (isName) return description;
+  return dmu?.name ?? (day === undefined ? 'Vergadering' : `Vergadering ${day}`);
 }
 
 function titleOf({ id, title, description, filename, fileName }: GoDocument): string {
-  const names = [title, description, filename, fileName].map(lineOfHtml);
-  return names.find((name) => name !== undefined) ?? `Document ${id}`;
+  return title ?? oneLine(description) ?? filename ?? fileName ?? `Document ${id}`;
 }
 
 function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink): FoundDocument {
   const { id, documentTypeLabel, fileSize, filename, fileName, description } = document;
   const about: IssueSink = (what, detail) => issue(what, `document ${id}: ${detail}`);
   const titel = titleOf(document);
-  const omschrijving = textOfHtml(description);
   return {
     bronidentificatie: `go-document-${id}`,
     isHidden: isHidden(document),
@@ -179,8 +177,8 @@ function mapDocument(document: GoDocument, bestandsurl: string, issue: IssueSink
       bestandsurl,
       formaat: mediaTypeIn([filename, fileName], bestandsurl),
       omvang: fileSize,
-      informatieobjecttype: lineOfHtml(documentTypeLabel),
-      omschrijving: lineOfHtml(description) === titel ? undefined : omschrijving,
+      informatieobjecttype: documentTypeLabel,
+      omschrijving: oneLine(description) === titel ? undefined : description,
     },
   };
 }

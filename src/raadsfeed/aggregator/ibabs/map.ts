@@ -9,7 +9,9 @@ import {
   type AnswerSchema,
   COUNT,
   createReader,
+  HTML,
   listOf,
+  NAME,
   objectOf,
   TEXT,
   textLike,
@@ -29,13 +31,13 @@ const CONFIDENTIAL: AnswerSchema<string> = { ...TEXT, wrong: { ...UNUSABLE, valu
 
 const DOCUMENT = objectOf(
   { Id: ID },
-  { FileName: TEXT, DisplayName: TEXT, Confidential: CONFIDENTIAL, FileSize: COUNT, PublicDownloadURL: TEXT },
+  { FileName: NAME, DisplayName: NAME, Confidential: CONFIDENTIAL, FileSize: COUNT, PublicDownloadURL: TEXT },
 );
 const DOCUMENTS = listOf(DOCUMENT);
 const LIST_ITEMS = listOf(objectOf({ Documents: DOCUMENTS }, { Confidential: CONFIDENTIAL }));
 const ITEM = objectOf(
   { Id: ID, Documents: DOCUMENTS },
-  { Features: TEXT, Title: TEXT, Explanation: TEXT, Confidential: CONFIDENTIAL, ListItems: LIST_ITEMS },
+  { Features: NAME, Title: NAME, Explanation: HTML, Confidential: CONFIDENTIAL, ListItems: LIST_ITEMS },
 );
 const MEETING = objectOf(
   { Id: ID, MeetingItems: listOf(ITEM), Documents: DOCUMENTS, ListItems: LIST_ITEMS },
@@ -44,17 +46,17 @@ const MEETING = objectOf(
     MeetingDate: TEXT,
     StartTime: TEXT,
     EndTime: TEXT,
-    Location: TEXT,
-    Explanation: TEXT,
+    Location: NAME,
+    Explanation: HTML,
   },
 );
-const MEETING_TYPE = objectOf({ Id: ID }, { Meetingtype: TEXT, Description: TEXT, Abbreviation: TEXT });
+const MEETING_TYPE = objectOf({ Id: ID }, { Meetingtype: NAME, Description: NAME, Abbreviation: NAME });
 const PAIR = objectOf({ Key: TEXT }, { Value: TEXT });
 const ENTRY = objectOf(
   { EntryId: ID },
-  { EntryMasterId: ID, EntryTitle: TEXT, ListId: ID, ListName: TEXT, MutationDate: TEXT },
+  { EntryMasterId: ID, EntryTitle: NAME, ListId: ID, ListName: NAME, MutationDate: TEXT },
 );
-const DETAIL = objectOf({ Documents: DOCUMENTS, Values: listOf(PAIR) }, { DocumentsLabel: TEXT });
+const DETAIL = objectOf({ Documents: DOCUMENTS, Values: listOf(PAIR) }, { DocumentsLabel: NAME });
 
 type IbabsDocument = ValueOf<typeof DOCUMENT>;
 type IbabsItem = ValueOf<typeof ITEM>;
@@ -130,8 +132,8 @@ export function mapIbabsMeeting(
     naam: gremiumnaam,
     members: {
       webpaginalink: `${portalOf(source)}/Agenda/Index/${Id}`,
-      locatie: lineOfHtml(meeting.Location),
-      vergadertoelichting: textOfHtml(meeting.Explanation),
+      locatie: meeting.Location,
+      vergadertoelichting: meeting.Explanation,
       vergaderingstype: type?.Meetingtype,
     },
     // A type that is unknown was reported when the meeting was listed.
@@ -173,15 +175,14 @@ function mapItems(all: readonly IbabsItem[], source: AdapterSource, issue: Issue
   const items = [...new Map(all.map((item) => [item.Id, item])).values()];
   const parents = nestByNumber(items.map(({ Id, Features }) => ({ id: Id, number: Features })));
   return all.map((item) => {
-    const { Id } = item;
-    const number = lineOfHtml(item.Features);
+    const { Id, Features: number } = item;
     const parent = parents.get(Id);
     return {
       bronidentificatie: agendapuntId(Id),
       isHidden: isConfidential(item, issue),
       parent: parent === undefined ? undefined : agendapuntId(parent),
-      agendapuntnaam: lineOfHtml(item.Title) ?? `Agendapunt${number === undefined ? '' : ` ${number}`}`,
-      members: { omschrijving: textOfHtml(item.Explanation), volgnummer: number },
+      agendapuntnaam: item.Title ?? `Agendapunt${number === undefined ? '' : ` ${number}`}`,
+      members: { omschrijving: item.Explanation, volgnummer: number },
       documents: documentsOf(item, source, issue),
     };
   });
@@ -206,7 +207,7 @@ function mapDocument(document: IbabsDocument, page: string, issue: IssueSink, ty
   const { Id, FileName, DisplayName, FileSize, PublicDownloadURL } = document;
   const about: IssueSink = (what, detail) => issue(what, `document ${Id}: ${detail}`);
   const isHidden = isConfidential(document, issue);
-  const titel = lineOfHtml(DisplayName) ?? lineOfHtml(FileName);
+  const titel = DisplayName ?? FileName;
   if (titel === undefined) about('unusable-value', 'has neither a name nor a file name');
   const bestandsurl = addressOf(PublicDownloadURL, 'PublicDownloadURL', about);
   if (bestandsurl === undefined) about('unusable-value', 'has no address to download it from');
@@ -249,7 +250,7 @@ export function entryValues({ ListName }: RegisterEntry, { Values }: EntryDetail
     day,
     agendapunt,
     omschrijving: describeEntry(
-      lineOfHtml(ListName),
+      ListName,
       Values.map(({ Key: label, Value }) => ({ label, value: Value })),
     ),
     reference: on === undefined ? undefined : { type, day: on, number: bareNumber(number) },
@@ -275,16 +276,16 @@ export function mapIbabsEntry(
   agendapunten: readonly string[],
   { source, issue }: Pick<MeetingMapping, 'source' | 'issue'>,
 ): MappedItem {
-  const kind = lineOfHtml(entry.ListName);
+  const { ListName: kind } = entry;
   // The label says how the files relate to the entry: "Bijlage(s)".
-  const label = lineOfHtml(detail.DocumentsLabel);
+  const { DocumentsLabel: label } = detail;
   const described = [label === kind ? undefined : label, values.omschrijving].filter((text) => text !== undefined);
   const documents = documentsOf(detail, source, issue, kind);
   const changed = dutchMoment(entry.MutationDate, undefined, 'MutationDate', issue);
   const itself: FoundDocument = {
     bronidentificatie: registerItemId(entry.EntryMasterId ?? entry.EntryId),
     isHidden: false,
-    titel: values.title ?? lineOfHtml(entry.EntryTitle) ?? 'Registerstuk',
+    titel: values.title ?? entry.EntryTitle ?? 'Registerstuk',
     webpaginalink: `${portalOf(source)}/Reports/Item/${entry.EntryId}`,
     modifiedDay: changed?.day,
     members: { gewijzigdop: changed?.utc, informatieobjecttype: kind },

@@ -4,7 +4,7 @@ import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber } from '../supplier/mapping.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
-import { type KnownItem, withoutAbsent } from '../supplier/source-adapter.ts';
+import type { KnownItem } from '../supplier/source-adapter.ts';
 import {
   type Found,
   keptForAnHour,
@@ -46,7 +46,7 @@ export function createIbabs(client: IbabsClient): Supplier {
     const issue = issues.at('GetMeetingtypes');
     const found = await client.meetingTypes(request.source.organisationId, request.signal);
     const types = found.map((raw) => readMeetingType(raw, issue)).filter((type) => type !== undefined);
-    return new Map(types.map((type) => [type.Id, inPlainText(type)]));
+    return new Map(types.map((type) => [type.Id, type]));
   });
 
   return {
@@ -60,18 +60,6 @@ export function createIbabs(client: IbabsClient): Supplier {
         ? [`pages are linked at ${portalOf(source)}, guessed from the name of the site: give its address with --portal`]
         : [],
     close: () => client.close(),
-  };
-}
-
-function inPlainText({ Id, ...names }: MeetingType): MeetingType {
-  const { Meetingtype, Description, Abbreviation } = names;
-  return {
-    Id,
-    ...withoutAbsent({
-      Meetingtype: lineOfHtml(Meetingtype),
-      Description: lineOfHtml(Description),
-      Abbreviation: lineOfHtml(Abbreviation),
-    }),
   };
 }
 
@@ -145,7 +133,7 @@ async function listEntries(client: IbabsClient, reading: Reading): Promise<Liste
           key: registerItemId(entry.EntryMasterId ?? entry.EntryId),
           day: undefined,
           stamp: entry.MutationDate,
-          naam: lineOfHtml(entry.EntryTitle) ?? name,
+          naam: entry.EntryTitle ?? name,
           bodies: [name],
           hidden: false,
           read: () => readDetails(client, { ...entry, ListName: entry.ListName ?? name }, id, reading),

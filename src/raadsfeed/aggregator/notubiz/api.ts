@@ -1,6 +1,5 @@
 /** The calls to NotuBiz: one object, a list over its pages, and the names of attributes, bodies and registers. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
-import { lineOfHtml } from '../supplier/html-text.ts';
 import type { IssueLog, IssueSink } from '../supplier/issue-log.ts';
 import {
   ANY,
@@ -8,10 +7,10 @@ import {
   ID,
   listIn,
   listOf,
+  NAME,
   objectOf,
   recordIn,
   STRING,
-  TEXT,
   type ValueOf,
 } from '../supplier/read-answer.ts';
 import { readInHalves } from '../supplier/read-in-halves.ts';
@@ -187,11 +186,11 @@ export type Names = ReadonlyMap<string, string>;
 const ATTRIBUTES = objectOf({}, { id: STRING });
 const FOLDER = objectOf({}, { fields: objectOf({}, { field: ANY }) });
 const ORGANISATION = objectOf({}, { '@attributes': ATTRIBUTES, settings: objectOf({}, { folder: FOLDER }) });
-const NAMES = listOf(objectOf({ id: ID }, { title: TEXT, name: TEXT, custom_name: TEXT }));
+const NAMES = listOf(objectOf({ id: ID }, { title: NAME, name: NAME, custom_name: NAME }));
 
 const readOrganisations = createReader(objectOf({ organisation: listOf(ORGANISATION) }));
 const readOrganisation = createReader(ORGANISATION);
-const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attributes': ATTRIBUTES, label: TEXT })) }));
+const readFields = createReader(objectOf({ field: listOf(objectOf({}, { '@attributes': ATTRIBUTES, label: NAME })) }));
 
 /** Without these names nothing can be mapped correctly: then `undefined`, and an issue. An organisation may have no labels. */
 export async function readReference(fetcher: Fetcher): Promise<{ labels: Names; gremia: Names } | undefined> {
@@ -225,8 +224,7 @@ function labelsOf(organisation: ValueOf<typeof ORGANISATION> | undefined): Names
   const fields = readFields({ field: isRecord(field) ? [field] : field }, () => undefined)?.field ?? [];
   const labels = new Map<string, string>();
   for (const { '@attributes': attributes, label } of fields) {
-    const name = lineOfHtml(label);
-    if (attributes?.id !== undefined && name !== undefined) labels.set(attributes.id, name);
+    if (attributes?.id !== undefined && label !== undefined) labels.set(attributes.id, label);
   }
   return labels;
 }
@@ -248,5 +246,5 @@ async function readGremia({ client, issues, request }: Fetcher, id: string): Pro
 export function readNames(answer: unknown, list: 'gremia' | 'modules', issue: IssueSink): Names {
   const wrapped = Array.isArray(answer) ? { [list]: answer } : answer;
   const found = createReader(objectOf({ [list]: NAMES }))(wrapped, issue)?.[list] ?? [];
-  return new Map(found.map(({ id, title, custom_name, name }) => [id, lineOfHtml(title ?? custom_name ?? name) ?? '']));
+  return new Map(found.map(({ id, title, custom_name, name }) => [id, title ?? custom_name ?? name ?? '']));
 }

@@ -87,8 +87,7 @@ export function toFoundItem(
   issue: IssueSink,
 ): Omit<FoundItem, 'documents'> {
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
-  const { attributes } = item.type_data;
-  const prefix = lineOfHtml(item.type_data.title_prefix);
+  const { attributes, title_prefix: prefix } = item.type_data;
   const agendapuntnaam = lineOfHtml(attributeText(attributes, '1', about)) ?? prefix ?? 'Agendapunt';
   const time = (id: string): string | undefined => timeOf(attributeOf(attributes, id), `attribute ${id}`, about);
   return {
@@ -103,7 +102,7 @@ export function toFoundItem(
       geplandeeindtijd: time('83'),
       starttijd: timeOf(item.start_date, 'start_date', about),
       eindtijd: timeOf(item.end_date, 'end_date', about),
-      volgnummer: lineOfHtml(item.order),
+      volgnummer: item.order,
       geplandvolgnummer: prefix,
       tussenkop: isSubheading(item) ? agendapuntnaam : undefined,
     },
@@ -133,9 +132,9 @@ export function toFoundDocument(
   const url = addressOf(document.url, 'url', about);
   const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
   const page = portalPage(context.source, `document/${id}${version === undefined ? '' : `/${version}`}`);
-  const titel = lineOfHtml(document.title) ?? lineOfHtml(file?.file_name);
+  const titel = document.title ?? file?.file_name;
   if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
-  const type = document.types.map(({ value }) => lineOfHtml(value)).find((value) => value !== undefined);
+  const type = document.types.find(({ value }) => value !== undefined)?.value;
   const modified = momentOf(document.last_modified, 'last_modified', about);
   return {
     bronidentificatie: documentId(id),

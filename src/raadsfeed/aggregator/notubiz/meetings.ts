@@ -244,7 +244,7 @@ function mapWholeMeeting(
       webpaginalink: portalPage(source, `vergadering/${id}`) ?? addressOf(meeting.url, 'url', issue),
       locatie: lineOfHtml(textOf('Locatie', '50')),
       vergadertoelichting: textOfHtml(textOf('Omschrijving', '3')),
-      vergaderingstype: lineOfHtml(meeting.body),
+      vergaderingstype: meeting.body,
       hoofdvergadering: parent === undefined ? undefined : { bronidentificatie: parent },
       deelvergaderingen: children && references(children),
     },

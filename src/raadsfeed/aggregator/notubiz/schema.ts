@@ -11,6 +11,7 @@ import {
   FLAG,
   ID,
   listOf,
+  NAME,
   objectOf,
   STRING,
   TEXT,
@@ -36,11 +37,11 @@ const TEMPLATE = { template: FLAG };
 const MEDIA_TYPE = textLike(/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/);
 const VERSION = objectOf(
   {},
-  { id: COUNT, file_name: TEXT, mime_type: { ...MEDIA_TYPE, wrong: UNUSABLE }, file_size: COUNT },
+  { id: COUNT, file_name: NAME, mime_type: { ...MEDIA_TYPE, wrong: UNUSABLE }, file_size: COUNT },
 );
 const COMPLETE_DOCUMENT = objectOf(
-  { id: ID, ...CONFIDENTIAL, types: detailsOf(objectOf({}, { value: TEXT })), versions: detailsOf(VERSION) },
-  { url: TEXT, title: TEXT, date: ANY, last_modified: ANY, version: COUNT, ...GROUP, ...TEMPLATE },
+  { id: ID, ...CONFIDENTIAL, types: detailsOf(objectOf({}, { value: NAME })), versions: detailsOf(VERSION) },
+  { url: TEXT, title: NAME, date: ANY, last_modified: ANY, version: COUNT, ...GROUP, ...TEMPLATE },
 );
 /** A document without an id has one in its address. */
 const DOCUMENT: typeof COMPLETE_DOCUMENT = {
@@ -69,13 +70,13 @@ const AGENDA_ITEM = objectOf(
     ...GROUP,
     type: KIND,
     type_data: {
-      ...objectOf({ attributes: ATTRIBUTES }, { title_prefix: TEXT, heading: ANY }),
+      ...objectOf({ attributes: ATTRIBUTES }, { title_prefix: NAME, heading: ANY }),
       absent: { value: { attributes: [] } },
       wrong: { value: { attributes: [] } },
     },
     ...ATTACHED,
   },
-  { parent: objectOf({}, { id: ID }), order: TEXT, start_date: ANY, end_date: ANY, last_modified: TEXT, ...TEMPLATE },
+  { parent: objectOf({}, { id: ID }), order: NAME, start_date: ANY, end_date: ANY, last_modified: TEXT, ...TEMPLATE },
 );
 const MEETING = objectOf(
   {
@@ -91,7 +92,7 @@ const MEETING = objectOf(
     organisation: objectOf({}, { id: ID }),
     parent: objectOf({}, { id: ID }),
     gremium: { ...objectOf({ id: { ...ID, ...UNNAMED } }), wrong: UNUSABLE },
-    body: TEXT,
+    body: NAME,
     url: TEXT,
     last_modified: TEXT,
     ...TEMPLATE,

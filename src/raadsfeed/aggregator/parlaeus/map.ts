@@ -1,9 +1,19 @@
 /** The Parlaeus answers that are used, and the resources made from them; see `docs/aggregator.md`. */
-import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { mediaTypeIn, mediaTypeOf } from '../supplier/media-type.ts';
 import { type FoundDocument, type FoundItem, mapMeeting } from '../supplier/meeting.ts';
-import { ANY, createReader, FLAG, listOf, objectOf, TEXT, textLike, type ValueOf } from '../supplier/read-answer.ts';
+import {
+  ANY,
+  createReader,
+  FLAG,
+  HTML,
+  listOf,
+  NAME,
+  objectOf,
+  TEXT,
+  textLike,
+  type ValueOf,
+} from '../supplier/read-answer.ts';
 import type { MappedItem, Reading } from '../supplier/supplier.ts';
 import { dutchMoment, fixUrl } from '../supplier/values.ts';
 
@@ -12,21 +22,21 @@ export const meetingId = (agid: string): string => `${PREFIX}-meeting-${agid}`;
 
 const ID = textLike(/^[\w.-]{1,80}$/);
 const MARK = { confidential: FLAG };
-const DOCUMENT = objectOf({ dcid: ID }, { link: TEXT, title: TEXT, type: TEXT, ...MARK });
+const DOCUMENT = objectOf({ dcid: ID }, { link: TEXT, title: NAME, type: NAME, ...MARK });
 const POINT = objectOf(
   { apid: ID, documents: listOf(DOCUMENT) },
-  { number: TEXT, title: TEXT, text: TEXT, level: ANY, decision: TEXT, ...MARK },
+  { number: NAME, title: NAME, text: HTML, level: ANY, decision: HTML, ...MARK },
 );
 const AGENDA = objectOf(
   { agid: ID, points: listOf(POINT) },
   {
-    ...{ cmid: TEXT, title: TEXT, description: TEXT, location: TEXT },
+    ...{ cmid: TEXT, title: NAME, description: HTML, location: NAME },
     ...{ date: ANY, time: ANY, endtime: ANY, cancelled: ANY, ...MARK },
     documents: listOf(DOCUMENT),
   },
 );
 const LISTED = objectOf({ agid: ID }, { date: ANY, time: ANY, last_change: ANY });
-const BODY = objectOf({ cmid: ID }, { committeename: TEXT, name: TEXT });
+const BODY = objectOf({ cmid: ID }, { committeename: NAME, name: NAME });
 
 export type Agenda = ValueOf<typeof AGENDA>;
 export const readAgenda = createReader(AGENDA);
@@ -47,9 +57,7 @@ export function readListed(list: readonly unknown[], issue: IssueSink) {
 
 export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, string> {
   const bodies = readBodies(answer, issue)?.list ?? [];
-  return new Map(
-    bodies.map(({ cmid, committeename, name }) => [cmid, lineOfHtml(committeename) ?? lineOfHtml(name) ?? '']),
-  );
+  return new Map(bodies.map(({ cmid, committeename, name }) => [cmid, committeename ?? name ?? '']));
 }
 
 export function mapAgenda(
@@ -57,9 +65,8 @@ export function mapAgenda(
   bodies: ReadonlyMap<string, string>,
   { request, now, issues }: Reading,
 ): MappedItem {
-  const { agid, cmid, date, time, endtime, cancelled } = agenda;
+  const { agid, cmid, title, date, time, endtime, cancelled } = agenda;
   const issue = issues.at(meetingId(agid));
-  const title = lineOfHtml(agenda.title);
   const { source, window } = request;
   const start = dutchMoment(date, time, 'date', issue);
   const end = isNone(endtime) ? undefined : dutchMoment(start?.day, endtime, 'endtime', issue)?.utc;
@@ -72,8 +79,8 @@ export function mapAgenda(
     end,
     naam: title,
     members: {
-      locatie: lineOfHtml(agenda.location),
-      vergadertoelichting: textOfHtml(agenda.description),
+      locatie: agenda.location,
+      vergadertoelichting: agenda.description,
       webpaginalink:
         source.portaal && `${source.portaal.replace(/(?<!\/)\/+$/, '')}/user/agenda/action=view/ag=${agid}`,
     },
@@ -97,12 +104,10 @@ function mapPoints(points: Agenda['points'], issue: IssueSink, form: IssueSink):
     bronidentificatie: pointId(point.apid),
     isHidden: point.confidential === true,
     parent: parents[i],
-    agendapuntnaam: lineOfHtml(point.title) ?? lineOfHtml(point.number) ?? 'Agendapunt',
+    agendapuntnaam: point.title ?? point.number ?? 'Agendapunt',
     members: {
-      omschrijving:
-        [textOfHtml(point.text), textOfHtml(point.decision)].filter((text) => text !== undefined).join('\n\n') ||
-        undefined,
-      geplandvolgnummer: lineOfHtml(point.number),
+      omschrijving: [point.text, point.decision].filter((text) => text !== undefined).join('\n\n') || undefined,
+      geplandvolgnummer: point.number,
     },
     documents: point.documents.map((document) => mapDocument(document, issue)),
   }));
@@ -140,11 +145,11 @@ function mapDocument(document: ParlaeusDocument, issue: IssueSink): FoundDocumen
   return {
     bronidentificatie: `${PREFIX}-document-${dcid}`,
     isHidden: document.confidential === true,
-    titel: lineOfHtml(title) ?? `Document ${dcid}`,
+    titel: title ?? `Document ${dcid}`,
     members: {
       bestandsurl,
       formaat: mediaTypeIn([isFileType ? `.${type}` : undefined, title], bestandsurl),
-      informatieobjecttype: isFileType ? undefined : lineOfHtml(type),
+      informatieobjecttype: isFileType ? undefined : type,
     },
   };
 }

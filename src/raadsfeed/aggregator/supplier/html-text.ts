@@ -52,5 +52,9 @@ export function textOfHtml(value: string | undefined): string | undefined {
 
 /** As `textOfHtml`, on one line: for names. */
 export function lineOfHtml(value: string | undefined): string | undefined {
-  return textOfHtml(value)?.replaceAll(/\n+/g, ' ');
+  return oneLine(textOfHtml(value));
+}
+
+export function oneLine(text: string | undefined): string | undefined {
+  return text?.replaceAll(/\n+/g, ' ');
 }

@@ -1,5 +1,6 @@
 /** Reads answers as far as they can be used: the supplier guarantees nothing. Deviations are reported, and left out or replaced. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
+import { lineOfHtml, textOfHtml } from './html-text.ts';
 import type { IssueKind, IssueSink } from './issue-log.ts';
 
 /** How a deviation is reported, and its replacement. Default: `unexpected-answer`, and none. */
@@ -49,6 +50,20 @@ export function textLike(pattern: RegExp): AnswerSchema<string> {
 export const ID = textLike(/^[1-9]\d{0,17}$/);
 export const STRING = textLike(/^/);
 export const TEXT: AnswerSchema<string> = { ...STRING, wrong: UNUSABLE };
+
+function plain(toText: (html: string) => string | undefined): AnswerSchema<string> {
+  return {
+    read: (given, place) => {
+      const read = TEXT.read(given, place);
+      return 'fault' in read ? read : { value: toText(read.value ?? '') };
+    },
+    wrong: UNUSABLE,
+  };
+}
+
+/** Possible HTML, as plain text; a name is one line. */
+export const HTML = plain(textOfHtml);
+export const NAME = plain(lineOfHtml);
 export const COUNT: AnswerSchema<number> = {
   read: (given) => {
     const value = typeof given === 'object' ? Number.NaN : Number(given);
