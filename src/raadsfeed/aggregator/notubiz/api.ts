@@ -17,7 +17,7 @@ import { readInHalves } from '../supplier/read-in-halves.ts';
 import type { WindowRequest } from '../supplier/source-adapter.ts';
 import type { Found } from '../supplier/supplier.ts';
 import { SupplierClient, type SupplierClientOptions, SupplierError } from '../supplier/supplier-client.ts';
-import { readPagination } from './schema.ts';
+import { type RegisterItem, readPagination } from './schema.ts';
 
 const PUBLIC_BASE = 'https://api.notubiz.nl';
 const VERSION = '1.17.0';
@@ -37,6 +37,26 @@ export interface Fetcher {
   readonly client: NotubizClient;
   readonly issues: IssueLog;
   readonly request: WindowRequest;
+}
+
+/** Shared by the calls of one reading. */
+export interface Session extends Fetcher {
+  readonly now: Date;
+  /** None when the organisation gives none. */
+  readonly labels: Names;
+  readonly gremia: Names;
+  /** Woo categories by `type:<name>` of a document, or by `register:<name or number>` where that has none; in lower case. */
+  readonly categories: ReadonlyMap<string, string>;
+  /** Register items by path: many agenda items refer to the same one. */
+  readonly referred: Map<string, Promise<Found<RegisterItem>>>;
+  readonly registers: Map<string, string>;
+  /** Of each meeting, hidden parts included. */
+  readonly shown: Map<string, Counts>;
+}
+
+export interface Counts {
+  readonly items: number;
+  readonly documents: number;
 }
 
 /** A message under status 200, in place of an answer. */

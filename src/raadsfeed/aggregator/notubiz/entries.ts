@@ -6,15 +6,8 @@ import { type Found, foundAs, type Listed, type MappedItem } from '../supplier/s
 import { SupplierError } from '../supplier/supplier-client.ts';
 import { readMoment } from '../supplier/values.ts';
 import { inWindow } from '../supplier/windows.ts';
-import { type Fetcher, fetchNamed, fetchOne, listWindow, readNames } from './api.ts';
-import {
-  agendapuntId,
-  describeItem,
-  type MappingContext,
-  modulePath,
-  toFoundDocuments,
-  withheldDocuments,
-} from './map.ts';
+import { fetchNamed, fetchOne, listWindow, readNames, type Session } from './api.ts';
+import { agendapuntId, describeItem, modulePath, toFoundDocuments, withheldDocuments } from './map.ts';
 import {
   agendaItemsOf,
   isHidden,
@@ -24,20 +17,6 @@ import {
   readRegisterItem,
   registerDate,
 } from './schema.ts';
-
-export interface Session extends Fetcher {
-  readonly context: MappingContext;
-  /** Register items by path: many agenda items refer to the same one. */
-  readonly referred: Map<string, Promise<Found<RegisterItem>>>;
-  readonly registers: Map<string, string>;
-  /** Of each meeting, hidden parts included. */
-  readonly shown: Map<string, Counts>;
-}
-
-export interface Counts {
-  readonly items: number;
-  readonly documents: number;
-}
 
 export function dayOf(value: unknown): string | undefined {
   return readMoment(value).moment?.day;
@@ -129,23 +108,19 @@ function judgeEntry(item: RegisterItem | undefined): Found<RegisterItem> {
   return { kind: 'found', value: item };
 }
 
-function mapRegisterEntry(
-  { context, issues, registers, request }: Session,
-  register: string,
-  item: RegisterItem,
-): MappedItem {
+function mapRegisterEntry(session: Session, register: string, item: RegisterItem): MappedItem {
+  const { client, request, categories } = session;
   const day = dayOf(registerDate(item));
-  const name = registers.get(register) || undefined;
+  const name = session.registers.get(register) || undefined;
   const attachment = {
     agendapunten: agendaItemsOf(item).map(agendapuntId),
     registerdag: day,
     omschrijving: describeItem(item, name),
-    wooinformatiecategorie:
-      context.categories.get(`register:${name?.toLowerCase()}`) ?? context.categories.get(`register:${register}`),
+    wooinformatiecategorie: categories.get(`register:${name?.toLowerCase()}`) ?? categories.get(`register:${register}`),
   };
-  const documents = toFoundDocuments(item, name, context, issues.at(modulePath(register, item.id)));
+  const documents = toFoundDocuments(item, name, session, session.issues.at(modulePath(register, item.id)));
   return {
-    ...mapEntry(documents, attachment, { source: context.source, page: context.base }),
+    ...mapEntry(documents, attachment, { source: request.source, page: client.base }),
     day: day !== undefined && inWindow(day, request.window) ? day : request.window.from,
     stamp: item.last_modified,
   };

@@ -7,7 +7,7 @@ import { type FoundDocument, type FoundItem, withheldDocument } from '../supplie
 import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
-import type { Names } from './api.ts';
+import type { Names, Session } from './api.ts';
 import {
   type AgendaItem,
   attributeOf,
@@ -18,16 +18,6 @@ import {
   registerDate,
   registerValue,
 } from './schema.ts';
-
-export interface MappingContext {
-  readonly source: AdapterSource;
-  readonly labels: Names;
-  readonly gremia: Names;
-  readonly base: string;
-  readonly now: Date;
-  /** Woo categories by `type:<name>` of a document, or by `register:<name or number>` where that has none; in lower case. */
-  readonly categories: ReadonlyMap<string, string>;
-}
 
 export const meetingId = (id: string): string => `meeting-${id}`;
 export const agendapuntId = (id: string): string => `agendapunt-${id}`;
@@ -119,7 +109,7 @@ function isSubheading({ type, type_data: { heading } }: AgendaItem): boolean {
 export function toFoundDocument(
   document: NotubizDocument,
   register: string | undefined,
-  context: MappingContext,
+  { client, request, categories }: Session,
   issue: IssueSink,
 ): FoundDocument {
   if (isHidden(document)) return withheld(document);
@@ -130,8 +120,8 @@ export function toFoundDocument(
   if (version === undefined) about('unusable-value', 'does not say which version is current');
   else if (file === undefined) about('unusable-value', `version ${version} is not in versions`);
   const url = addressOf(document.url, 'url', about);
-  const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
-  const page = portalPage(context.source, `document/${id}${version === undefined ? '' : `/${version}`}`);
+  const bestandsurl = version === undefined ? url : `${client.base}/document/${id}/${version}`;
+  const page = portalPage(request.source, `document/${id}${version === undefined ? '' : `/${version}`}`);
   const titel = document.title ?? file?.file_name;
   if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
   const type = document.types.find(({ value }) => value !== undefined)?.value;
@@ -141,7 +131,7 @@ export function toFoundDocument(
     isHidden: false,
     version,
     titel: titel ?? `Document ${id}`,
-    webpaginalink: page ?? url ?? bestandsurl ?? `${context.base}/document/${id}`,
+    webpaginalink: page ?? url ?? bestandsurl ?? `${client.base}/document/${id}`,
     members: {
       gewijzigdop: modified?.utc,
       bestandsurl,
@@ -152,7 +142,7 @@ export function toFoundDocument(
     // Not `publication_date`: that is the day of the reading, and every record would change each day.
     day: momentOf(document.date, 'date', about)?.day,
     modifiedDay: modified?.day,
-    wooinformatiecategorie: context.categories.get(`type:${type?.toLowerCase()}`),
+    wooinformatiecategorie: categories.get(`type:${type?.toLowerCase()}`),
   };
 }
 
@@ -171,21 +161,21 @@ export function describeItem({ attributes }: RegisterItem, register: string | un
 export function toFoundDocuments(
   item: RegisterItem,
   register: string | undefined,
-  context: MappingContext,
+  session: Session,
   issue: IssueSink,
 ): readonly FoundDocument[] {
   const documents = documentsOfEntry(item);
-  if (documents.length > 0) return documents.map((document) => toFoundDocument(document, register, context, issue));
+  if (documents.length > 0) return documents.map((document) => toFoundDocument(document, register, session, issue));
   const about: IssueSink = (what, detail) => issue(what, `register item ${item.id}: ${detail}`);
   const modified = momentOf(item.last_modified, 'last_modified', about);
-  const page = portalPage(context.source, `modules/0/items/${item.id}`) ?? addressOf(item.self, 'self', about);
+  const page = portalPage(session.request.source, `modules/0/items/${item.id}`) ?? addressOf(item.self, 'self', about);
   return [
     {
       bronidentificatie: registerItemId(item.id),
       isHidden: false,
       day: momentOf(registerDate(item), 'attribute 15', about)?.day,
       modifiedDay: modified?.day,
-      webpaginalink: page ?? `${context.base}${modulePath('0', item.id)}`,
+      webpaginalink: page ?? `${session.client.base}${modulePath('0', item.id)}`,
       titel: lineOfHtml(textOf(registerValue(item, '1'))) ?? 'Registerstuk',
       members: {
         gewijzigdop: modified?.utc,

@@ -6,8 +6,8 @@ import { references } from '../supplier/mapping.ts';
 import { type FoundDocument, mapMeeting, withheldOf } from '../supplier/meeting.ts';
 import { type Found, foundAs, type Listed, type MappedItem, type Mapping } from '../supplier/supplier.ts';
 import { addressOf, momentOf, timeOf } from '../supplier/values.ts';
-import { fetchNamed, fetchOne, listWindow } from './api.ts';
-import { type Counts, dayOf, pathOf, readReferred, type Session } from './entries.ts';
+import { type Counts, fetchNamed, fetchOne, listWindow, type Session } from './api.ts';
+import { dayOf, pathOf, readReferred } from './entries.ts';
 import {
   agendapuntId,
   documentsOfEntry,
@@ -221,8 +221,8 @@ function mapWholeMeeting(
   { meeting, entries, isWhole }: MeetingDetail,
   isShown: (key: string) => boolean,
 ): MappedItem {
-  const { context, issues, request } = session;
-  const { source, gremia, labels } = context;
+  const { client, issues, request, now, gremia, labels } = session;
+  const { source, window } = request;
   const { id, gremium, plannings } = meeting;
   const path = meetingPath(id);
   const issue = issues.at(path);
@@ -260,7 +260,7 @@ function mapWholeMeeting(
   };
   const isComplete = isWhole && ![path, ...entries.keys()].some((where) => issues.blockedAt(where));
   return {
-    ...mapMeeting(found, { ...context, issue, usualDay: announced.day ?? request.window.from }),
+    ...mapMeeting(found, { source, now, issue, base: client.base, usualDay: announced.day ?? window.from }),
     unread,
     parent,
     stamp: isComplete ? meeting.last_modified : undefined,
@@ -268,19 +268,19 @@ function mapWholeMeeting(
 }
 
 function attachedTo(
-  { context }: Session,
+  session: Session,
   { documents, module_items }: Attached,
   entries: ReadonlyMap<string, RegisterItem>,
   issue: IssueSink,
 ): readonly FoundDocument[] {
   const referred = module_items.map((reference) => entries.get(pathOf(reference))).filter((item) => item !== undefined);
   return [
-    ...documents.map((document) => toFoundDocument(document, undefined, context, issue)),
+    ...documents.map((document) => toFoundDocument(document, undefined, session, issue)),
     ...referred.flatMap((item) => {
       if (isHidden(item)) return withheldDocuments(item);
       const agendapunten = agendaItemsOf(item).map(agendapuntId);
       const registerdag = dayOf(registerDate(item));
-      return toFoundDocuments(item, undefined, context, issue).map((one) => ({ ...one, agendapunten, registerdag }));
+      return toFoundDocuments(item, undefined, session, issue).map((one) => ({ ...one, agendapunten, registerdag }));
     }),
   ];
 }

@@ -2,19 +2,18 @@
 import { systemClock } from '../../../lib/time.ts';
 import { createAdapter, type SourceAdapter } from '../supplier/read-listed-window.ts';
 import { keptForAnHour, type Supplier } from '../supplier/supplier.ts';
-import { NotubizClient, type NotubizClientOptions, readReference } from './api.ts';
-import { findEntry, listEntries, type Session } from './entries.ts';
-import type { MappingContext } from './map.ts';
+import { NotubizClient, type NotubizClientOptions, readReference, type Session } from './api.ts';
+import { findEntry, listEntries } from './entries.ts';
 import { findMeeting, listMeetings } from './meetings.ts';
 
-export interface NotubizAdapterOptions extends NotubizClientOptions, Pick<MappingContext, 'categories'> {}
+export interface NotubizAdapterOptions extends NotubizClientOptions, Pick<Session, 'categories'> {}
 
 /** One adapter serves all organisations, so that they share the limits of the supplier. */
 export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdapter {
   return createAdapter(createNotubiz(new NotubizClient(options), options.categories), options.clock ?? systemClock);
 }
 
-function createNotubiz(client: NotubizClient, given: MappingContext['categories']): Supplier {
+function createNotubiz(client: NotubizClient, given: Session['categories']): Supplier {
   const categories = new Map([...given].map(([name, code]) => [name.toLowerCase(), code]));
   const namesOf = keptForAnHour((reading) => readReference({ client, ...reading }));
   return {
@@ -26,8 +25,7 @@ function createNotubiz(client: NotubizClient, given: MappingContext['categories'
       // Without names nothing would be mapped correctly; the issues say why.
       if (reference === undefined) return { listed: [] };
       const session: Session = {
-        ...{ client, issues, request },
-        context: { ...reference, source: request.source, base: client.base, now, categories },
+        ...{ client, issues, request, now, categories, ...reference },
         ...{ referred: new Map(), registers: new Map(), shown: new Map() },
       };
       return {
