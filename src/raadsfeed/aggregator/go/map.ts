@@ -98,7 +98,6 @@ function apiAddress(path: string, reading: Reading): string {
 const downloadOf = ({ id }: GoDocument): string => `documents/${id}/download`;
 
 export function mapGoMeeting(meeting: GoMeeting, reading: Reading): MappedItem {
-  const { source, window } = reading.request;
   const issue = reading.issues.at(meetingId(meeting.id));
   const start = startOf(meeting, issue);
   const naam = nameOf(meeting, start?.day);
@@ -136,7 +135,7 @@ export function mapGoMeeting(meeting: GoMeeting, reading: Reading): MappedItem {
       }),
     ),
   };
-  return mapMeeting(found, { source, now: reading.now, issue, base: source.organisationId, usualDay: window.from });
+  return mapMeeting(found, reading, { issue, base: reading.request.source.organisationId });
 }
 
 export function mapLoneDocument(document: GoDocument, reading: Reading): MappedItem {

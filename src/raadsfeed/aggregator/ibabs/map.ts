@@ -4,7 +4,7 @@ import { lineOfHtml, textOfHtml } from '../supplier/html-text.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import { bareNumber, nestByNumber } from '../supplier/mapping.ts';
 import { mediaTypeIn } from '../supplier/media-type.ts';
-import { type FoundDocument, type FoundItem, type MeetingContext, mapEntry, mapMeeting } from '../supplier/meeting.ts';
+import { type FoundDocument, type FoundItem, mapEntry, mapMeeting } from '../supplier/meeting.ts';
 import {
   type AnswerSchema,
   COUNT,
@@ -20,7 +20,7 @@ import {
 } from '../supplier/read-answer.ts';
 import { describeEntry } from '../supplier/register-values.ts';
 import type { AdapterSource } from '../supplier/source-adapter.ts';
-import type { MappedItem } from '../supplier/supplier.ts';
+import type { MappedItem, Reading } from '../supplier/supplier.ts';
 import { addressOf, dutchMoment, readMoment } from '../supplier/values.ts';
 import type { XmlElement } from './read-xml.ts';
 
@@ -104,8 +104,6 @@ export function portalOf({ portaal, organisationId }: AdapterSource): string {
   return (portaal ?? `https://${organisationId}.bestuurlijkeinformatie.nl`).replace(/(?<!\/)\/+$/, '');
 }
 
-type MeetingMapping = Omit<MeetingContext, 'base'>;
-
 export function typeName(type: MeetingType | undefined): string | undefined {
   return type?.Description ?? type?.Meetingtype;
 }
@@ -114,13 +112,11 @@ export function meetingDay({ MeetingDate: date }: IbabsMeeting): string | undefi
   return readMoment(date).moment?.day;
 }
 
-export function mapIbabsMeeting(
-  meeting: IbabsMeeting,
-  type: MeetingType | undefined,
-  { source, now, issue, usualDay }: MeetingMapping,
-): MappedItem {
+export function mapIbabsMeeting(meeting: IbabsMeeting, type: MeetingType | undefined, reading: Reading): MappedItem {
+  const { source } = reading.request;
   const { Id, MeetingItems, MeetingtypeId } = meeting;
   const id = meetingId(Id);
+  const issue = reading.issues.at(id);
   const { start, end } = timesOf(meeting, issue);
   const gremiumnaam = typeName(type);
   const found = {
@@ -144,7 +140,7 @@ export function mapIbabsMeeting(
   const numbers = MeetingItems.map((item) => [agendapuntId(item.Id), bareNumber(item.Features)] as const);
   const names = [type?.Meetingtype, type?.Description].filter((name) => name !== undefined).join('\n');
   return {
-    ...mapMeeting(found, { source, now, issue, base: portalOf(source), usualDay }),
+    ...mapMeeting(found, reading, { issue, base: portalOf(source) }),
     labels: new Map([[id, names], ...numbers]),
   };
 }
@@ -274,7 +270,7 @@ export function mapIbabsEntry(
   detail: EntryDetail,
   values: EntryValues,
   agendapunten: readonly string[],
-  { source, issue }: Pick<MeetingMapping, 'source' | 'issue'>,
+  { source, issue }: { readonly source: AdapterSource; readonly issue: IssueSink },
 ): MappedItem {
   const { ListName: kind } = entry;
   // The label says how the files relate to the entry: "Bijlage(s)".

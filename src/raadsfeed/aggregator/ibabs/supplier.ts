@@ -93,13 +93,12 @@ async function listMeetings(
 function listedMeeting(
   meeting: IbabsMeeting,
   type: MeetingType | undefined,
-  { request, now, issues }: Reading,
+  reading: Reading,
   issue: IssueSink,
 ): Listed {
   if (type === undefined) issue('unknown-gremium', `meeting ${meeting.Id}: its type is not among the meeting types`);
   const key = meetingId(meeting.Id);
   const day = meetingDay(meeting);
-  const context = { source: request.source, now, issue: issues.at(key), usualDay: request.window.from };
   return {
     key,
     day,
@@ -109,7 +108,7 @@ function listedMeeting(
     naam: [typeName(type) ?? 'Vergadering', day].filter((one) => one !== undefined).join(' '),
     bodies: [type?.Description, type?.Meetingtype, type?.Abbreviation].filter((one) => one !== undefined),
     hidden: false,
-    read: async () => ({ kind: 'found', value: () => mapIbabsMeeting(meeting, type, context) }),
+    read: async () => ({ kind: 'found', value: () => mapIbabsMeeting(meeting, type, reading) }),
   };
 }
 

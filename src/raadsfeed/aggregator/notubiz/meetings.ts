@@ -221,8 +221,7 @@ function mapWholeMeeting(
   { meeting, entries, isWhole }: MeetingDetail,
   isShown: (key: string) => boolean,
 ): MappedItem {
-  const { client, issues, request, now, gremia, labels } = session;
-  const { source, window } = request;
+  const { client, issues, request, gremia, labels } = session;
   const { id, gremium, plannings } = meeting;
   const path = meetingPath(id);
   const issue = issues.at(path);
@@ -241,7 +240,7 @@ function mapWholeMeeting(
     naam: lineOfHtml(textOf('Titel', '1')),
     members: {
       gewijzigdop: timeOf(meeting.last_modified, 'last_modified', issue),
-      webpaginalink: portalPage(source, `vergadering/${id}`) ?? addressOf(meeting.url, 'url', issue),
+      webpaginalink: portalPage(request.source, `vergadering/${id}`) ?? addressOf(meeting.url, 'url', issue),
       locatie: lineOfHtml(textOf('Locatie', '50')),
       vergadertoelichting: textOfHtml(textOf('Omschrijving', '3')),
       vergaderingstype: meeting.body,
@@ -260,7 +259,7 @@ function mapWholeMeeting(
   };
   const isComplete = isWhole && ![path, ...entries.keys()].some((where) => issues.blockedAt(where));
   return {
-    ...mapMeeting(found, { source, now, issue, base: client.base, usualDay: announced.day ?? window.from }),
+    ...mapMeeting(found, session, { issue, base: client.base, usualDay: announced.day }),
     unread,
     parent,
     stamp: isComplete ? meeting.last_modified : undefined,

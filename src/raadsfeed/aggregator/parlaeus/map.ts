@@ -60,14 +60,11 @@ export function namesOf(answer: unknown, issue: IssueSink): ReadonlyMap<string, 
   return new Map(bodies.map(({ cmid, committeename, name }) => [cmid, committeename ?? name ?? '']));
 }
 
-export function mapAgenda(
-  agenda: Agenda,
-  bodies: ReadonlyMap<string, string>,
-  { request, now, issues }: Reading,
-): MappedItem {
+export function mapAgenda(agenda: Agenda, bodies: ReadonlyMap<string, string>, reading: Reading): MappedItem {
   const { agid, cmid, title, date, time, endtime, cancelled } = agenda;
+  const { request, issues } = reading;
+  const { source } = request;
   const issue = issues.at(meetingId(agid));
-  const { source, window } = request;
   const start = dutchMoment(date, time, 'date', issue);
   const end = isNone(endtime) ? undefined : dutchMoment(start?.day, endtime, 'endtime', issue)?.utc;
   const gremiumnaam = bodies.get(cmid ?? '') || undefined;
@@ -89,8 +86,7 @@ export function mapAgenda(
     items: mapPoints(agenda.points, issue, issues.at('agenda_detail')),
   };
   const bodyNames = [title, gremiumnaam].filter((name) => name !== undefined);
-  const context = { source, now, issue, base: source.organisationId, usualDay: window.from };
-  return { ...mapMeeting(meeting, context), bodies: bodyNames };
+  return { ...mapMeeting(meeting, reading, { issue, base: source.organisationId }), bodies: bodyNames };
 }
 
 /** `0`, a number or a text, means none; `cancelled` was once the number of a body. */

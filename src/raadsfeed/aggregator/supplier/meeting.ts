@@ -12,7 +12,7 @@ import {
   type UpsertLine,
   withoutAbsent,
 } from './source-adapter.ts';
-import type { MappedItem } from './supplier.ts';
+import type { MappedItem, Reading } from './supplier.ts';
 import type { Moment } from './values.ts';
 
 type Members<K extends string, T = string> = { readonly [name in K]?: T | undefined };
@@ -77,18 +77,20 @@ export interface FoundMeeting {
   readonly items: readonly FoundItem[];
 }
 
-export interface MeetingContext {
-  readonly source: AdapterSource;
-  readonly now: Date;
+interface MeetingContext {
   readonly issue: IssueSink;
   /** For a document without page or file, in a meeting without a page. */
   readonly base: string;
-  /** For documents of a meeting without a day. */
-  readonly usualDay: string;
+  /** For documents of a meeting without a day; absent: the first of the window. */
+  readonly usualDay?: string | undefined;
 }
 
-export function mapMeeting(meeting: FoundMeeting, context: MeetingContext): MappedItem {
-  const { source, now, issue, base, usualDay } = context;
+export function mapMeeting(
+  meeting: FoundMeeting,
+  { request, now }: Pick<Reading, 'request' | 'now'>,
+  { issue, base, usualDay = request.window.from }: MeetingContext,
+): MappedItem {
+  const { source } = request;
   const { bronidentificatie, start, members, items } = meeting;
   const day = start?.day;
   const hidden = withNested(
