@@ -26,7 +26,6 @@ export const meetingId = (id: string): string => `go-meeting-${id}`;
 const loneDocumentId = (id: string): string => `go-stuk-${id}`;
 
 const MARK = { confidential: FLAG };
-/** The two versions name a file differently. */
 const DOCUMENT = objectOf(
   { id: ID },
   {

@@ -39,10 +39,8 @@ export interface Fetcher {
   readonly request: WindowRequest;
 }
 
-/** Shared by the calls of one reading. */
 export interface Session extends Fetcher {
   readonly now: Date;
-  /** None when the organisation gives none. */
   readonly labels: Names;
   readonly gremia: Names;
   /** Woo categories by `type:<name>` of a document, or by `register:<name or number>` where that has none; in lower case. */

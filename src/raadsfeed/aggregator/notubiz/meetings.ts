@@ -37,7 +37,6 @@ import {
   registerDate,
 } from './schema.ts';
 
-/** What lists say of a meeting. */
 interface Announced {
   readonly id: string;
   readonly day: string | undefined;

@@ -43,7 +43,6 @@ export function measureCoverage(
   return totalCoverage([...announced, ...counted.values()]);
 }
 
-/** By month, which may occur more than once. */
 export function totalCoverage(all: readonly MonthCoverage[]): Coverage {
   const sum = (parts: readonly MonthCoverage[], of: 'shown' | 'held' | 'unnamed') =>
     parts.reduce((total, part) => total + part[of], 0);

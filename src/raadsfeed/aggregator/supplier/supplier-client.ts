@@ -125,14 +125,12 @@ const MAX_VAIN = 20;
 type Query = Readonly<Record<string, string>>;
 
 export interface SupplierClientOptions {
-  /** Without a trailing slash. */
   readonly base: string;
   readonly query?: Query;
   /** Allows a private base address, and one without encryption. */
   readonly allowPrivate: boolean;
   readonly concurrency?: number;
   readonly timeout?: number;
-  /** After decompression. Default 64 MiB. */
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;

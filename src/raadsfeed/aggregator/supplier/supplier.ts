@@ -65,7 +65,6 @@ export interface MappedItem {
   readonly underHidden: readonly PartName[];
   /** When (UTC) it changes without being modified; `null`: never. */
   readonly readAgainAfter: string | null;
-  /** Where the list gives none. */
   readonly day?: string | undefined;
   /** Instead of that of the list; `undefined`: read it again in every round. */
   readonly stamp?: string | undefined;

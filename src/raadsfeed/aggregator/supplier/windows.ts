@@ -25,7 +25,6 @@ export function periodOf({ from = '1000-01-01', to = LAST_DAY }: Period = {}): D
   return { from, to };
 }
 
-/** The days in both. */
 function overlap(one: DateWindow, other: DateWindow): DateWindow {
   const [, from = one.from] = [one.from, other.from].toSorted();
   const [to = one.to] = [one.to, other.to].toSorted();
