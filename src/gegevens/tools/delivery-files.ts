@@ -21,7 +21,7 @@ export function* inPieces(texts: Iterable<string>): Generator<string> {
 export const OWNER_ONLY = 0o600;
 const BUFFER_BYTES = 256 * 1024;
 
-/** Writes a file that appears once complete; a pipe or device directly. @throws the signal's reason, errors of the file system and of `pieces`: then nothing remains */
+/** Writes a file that appears once complete; a pipe or device directly. @throws any error, or the signal's reason: then nothing remains */
 export async function writeWhole(
   path: string,
   pieces: Iterable<string | Uint8Array>,

@@ -40,7 +40,7 @@ interface FilesOptions extends RunOptions {
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
-/** Judges files together: persons are counted once, records compared with those of their own file. @throws errors of the file system and of `open`; the signal's reason */
+/** Judges files together: persons are counted once, records compared with those of their own file. @throws errors of `open`; the signal's reason */
 export async function checkFiles(
   paths: readonly string[],
   { open, showPersons = false, ...options }: FilesOptions,
@@ -99,7 +99,7 @@ function modelPlace({ pointer, line, message }: ImportFault, prefix: string, kno
   return { pointer: prefix + place, what: `line ${line}: ${shown}` };
 }
 
-/** Judges the answer to a request for a period and all organisations; without a period, the most recent one. @throws errors of the database; the signal's reason */
+/** Judges the answer to a request for a period and all organisations; without a period, the most recent one. @throws the signal's reason */
 export async function checkStored(
   pool: Pool,
   { leverancierscode, ...options }: RunOptions & { readonly leverancierscode: string },

@@ -89,7 +89,7 @@ export class DeliveryCheck implements DeliveryConsumer {
     this.#today = now.toISOString().slice(0, 10);
   }
 
-  /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
+  /** Begins a file. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
   start(prefix: string): void {
     this.#prefix = prefix;
     this.#leveringen = [];

@@ -57,7 +57,11 @@ export class Persons {
     }
   }
 
-  /** Ends a levering. @param municipality when its records name none: then they are not compared @returns the records with a person of an earlier one that ran at the same time */
+  /**
+   * Ends a levering.
+   * @param municipality of the levering, when its records name none: then they are not compared
+   * @returns the records with a person of whom an earlier record in this municipality and scope ran at the same time
+   */
   endLevering(municipality?: number): number[] {
     const start = this.#leveringStart;
     this.#leveringStart = this.#count;

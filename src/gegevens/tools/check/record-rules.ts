@@ -19,7 +19,7 @@ interface PeriodPlaces {
   readonly einde: Path;
 }
 
-/** The member `controle` of a mapping, as `mapping.schema.json` explains it, with paths in place of pointers. A rule is checked when its places are named. */
+/** The member `controle` of a mapping, see `mapping.schema.json`, with paths for pointers. A rule is checked when its places are named. */
 export interface CheckPlaces {
   readonly contactpersonen?: { readonly lijst: Path; readonly email: Path };
   readonly personen?: {

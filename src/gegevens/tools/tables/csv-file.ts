@@ -72,7 +72,10 @@ export async function openCsv(
   };
 }
 
-/** Reads lines before the parser does, which counts cells but not delimiters, and takes the first line end for all: anything after a different one becomes part of a cell. */
+/**
+ * Reads lines before the parser does: that counts cells but not delimiters, and takes the first line end for all, so that anything after a different
+ * one becomes part of a cell.
+ */
 class CsvLines {
   /** A row is too long; nothing follows then. */
   isExceeded = false;

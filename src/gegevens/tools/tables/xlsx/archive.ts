@@ -86,7 +86,7 @@ const MAX_DEPTH = 64;
 const MAX_TOKEN = 1024 * 1024;
 const PIECE = 64 * 1024;
 
-/** Reads XML as its bytes arrive, and returns after each chunk. @throws {UnreadableTable} when it is not well-formed, has a document type, or has oversized parts */
+/** Reads XML, and returns after each chunk. @throws {UnreadableTable} when it is not well-formed, has a document type or oversized parts */
 export async function* readXml(
   source: AsyncIterable<Buffer>,
   part: string,
