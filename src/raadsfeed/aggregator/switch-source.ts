@@ -6,12 +6,13 @@ import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed
 import { isResourceType, readResource } from '../../lib/feed/resource.ts';
 import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
 import { isMassDelete } from '../domain/change.ts';
+import { readStateOf } from '../store/state.ts';
 import { type Dependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
 import { lastQuarter } from './preview-source.ts';
 import type { Source, SupplierVersion } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
 import { readItemsIn } from './store/source-items.ts';
-import { changeVersion, readStateKeys, takeOverOrganisations } from './store/sources.ts';
+import { changeVersion, takeOverOrganisations } from './store/sources.ts';
 import { supplierSource } from './supplier/read-supplier.ts';
 import { type KnownItem, partKey } from './supplier/source-adapter.ts';
 
@@ -24,10 +25,10 @@ export async function planSwitch(needs: DependencyNeeds, from: Source, to: strin
   const offered = await withDependencies(needs, (deps) => readIdentities(deps, to, owned, signal));
   if (offered.size === 0) throw new Error(`${to} names none of ${owned.join(', ')} in its service document`);
   const organisations = await Promise.all(
-    [...offered].map(async ([organisatiecode, keys]) => ({
-      organisatiecode,
-      ...compareIdentities(await readStateKeys(pool, organisatiecode), keys),
-    })),
+    [...offered].map(async ([organisatiecode, keys]) => {
+      const held = (await readStateOf(pool, organisatiecode)).map((one) => partKey({ ...one, ...one.resource }));
+      return { organisatiecode, ...compareIdentities(new Set(held), keys) };
+    }),
   );
   const codes = [...offered.keys()];
   return {

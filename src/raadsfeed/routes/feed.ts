@@ -54,7 +54,7 @@ async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQue
   const after = from.sequenceNumber;
   // A poll at the head costs the database nothing.
   if (after === known.head.sequenceNumber) {
-    assertSameEpoch(known, from);
+    assertInFeed(known, from);
     return { last: from, state: known, records: [] };
   }
   const { state, records, isAll, epoch } = await stateCache
@@ -64,8 +64,7 @@ async function readPage({ stateCache }: Feed, { cursor, limit, filter }: PageQue
       throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
     });
   // Also without a cursor: the history was pruned further meanwhile.
-  assertInRange(state, after);
-  assertSameEpoch(state, from, epoch);
+  assertInFeed(state, from, epoch);
   // Fewer than requested: everything up to the head was read.
   return { state, records, last: isAll ? state.head : (records.at(-1) ?? state.head) };
 }
@@ -177,7 +176,7 @@ export function invalidCursor(why: keyof typeof REASONS, name: CursorName = 'cur
 }
 
 /**
- * The position that a request begins after: that of its cursor, or the beginning of the history. The caller checks the epoch (`assertSameEpoch`).
+ * The position that a request begins after: that of its cursor, or the beginning of the history. The caller checks the epoch (`assertInFeed`).
  * @throws {Problem} `ongeldige-cursor`; or errors of reading the state
  */
 export async function resolveCursor(stateCache: FeedStateCache, cursor: string | undefined) {
@@ -225,20 +224,18 @@ export async function resolveNumber(
 }
 
 /** @throws {Problem} `ongeldige-cursor` when the number was pruned or is not there yet */
-export function assertInRange({ head, historyAfter }: FeedState, sequenceNumber: number, name?: CursorName): void {
+function assertInRange({ head, historyAfter }: FeedState, sequenceNumber: number, name?: CursorName): void {
   if (sequenceNumber > head.sequenceNumber) throw invalidCursor('verder-dan-de-feed', name);
   if (sequenceNumber < historyAfter.sequenceNumber) throw invalidCursor('voor-de-geschiedenis', name);
 }
 
 /**
  * @param found the epoch of the record at the position; needed unless the position is one of the two ends of the feed
- * @throws {Problem} `ongeldige-cursor` when the number was reused since
+ * @throws {Problem} `ongeldige-cursor` when the number was pruned, is not there yet, or was reused since
  */
-export function assertSameEpoch(
-  { head, historyAfter }: FeedState,
-  { sequenceNumber, epoch }: FeedPosition,
-  found?: number,
-): void {
+export function assertInFeed(state: FeedState, { sequenceNumber, epoch }: FeedPosition, found?: number): void {
+  assertInRange(state, sequenceNumber);
+  const { head, historyAfter } = state;
   let known = found;
   if (head.sequenceNumber === sequenceNumber) known = head.epoch;
   else if (historyAfter.sequenceNumber === sequenceNumber) known = historyAfter.epoch;

@@ -10,8 +10,7 @@ import { readCurrent } from '../store/read-current.ts';
 import { joinRecord, readSnapshot } from '../store/records.ts';
 import { listFeeds } from '../store/register.ts';
 import {
-  assertInRange,
-  assertSameEpoch,
+  assertInFeed,
   encodeFeedCursor,
   encodeListCursor,
   encodeSnapshotCursor,
@@ -35,8 +34,7 @@ export function listRoutes(app: FastifyInstance, contract: Contract<operations>,
         const { feed, after } = await resolveSnapshotCursor(stateCache, query.cursor);
         const upTo = feed.sequenceNumber;
         const found = await stateCache.read((db) => readSnapshot(db, after, upTo, query.limit + 1, query.filter));
-        assertInRange(found.state, upTo);
-        assertSameEpoch(found.state, feed, found.epoch);
+        assertInFeed(found.state, feed, found.epoch);
         const { feedId } = found.state;
         const { rows, last } = cut(found.records, query.limit, found.isAll);
         const cursor = last === undefined ? null : encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber });

@@ -9,7 +9,7 @@ import type { Feed } from '../app-feed.ts';
 import type { Streams } from '../feed/stream.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { readAfter, readFilter } from '../store/records.ts';
-import { assertSameEpoch, resolveCursor, resolveNumber } from './feed.ts';
+import { assertInFeed, resolveCursor, resolveNumber } from './feed.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {
@@ -79,7 +79,7 @@ async function findStart(request: StreamRequest, { stateCache }: Feed): Promise<
   const { position } = await resolveCursor(stateCache, cursor);
   const { sequenceNumber } = position;
   const { state, epoch } = await stateCache.read((db) => readAfter(db, sequenceNumber, 1, {}));
-  assertSameEpoch(state, position, epoch);
+  assertInFeed(state, position, epoch);
   return sequenceNumber;
 }
 

@@ -31,7 +31,12 @@ export async function readStateHashes(db: Db, resources: readonly NamedResource[
   return new Map(rows.map(({ resourceType, hash, ...resource }) => [resourceKey({ resourceType, resource }), hash]));
 }
 
-export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<NamedResource[]> {
+/** The current resources of an organisation, as far as recorded up to and including a number. */
+export async function readStateOf(
+  db: Db,
+  organisatiecode: string,
+  upTo = Number.MAX_SAFE_INTEGER,
+): Promise<NamedResource[]> {
   const { rows } = await db.query<{ resourceType: ResourceType; bronidentificatie: string }>(
     `select resource_type as "resourceType", bronidentificatie
        from raadsfeed.current_records

@@ -144,14 +144,6 @@ export async function requestComparison(db: Db, id: number): Promise<void> {
   );
 }
 
-export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {
-  const { rows } = await db.query<{ key: string }>(
-    `select resource_type || '/' || bronidentificatie as key from raadsfeed.current_records where organisatiecode = $1::text`,
-    [organisatiecode],
-  );
-  return new Set(rows.map(({ key }) => key));
-}
-
 interface TakeOver {
   readonly from: number;
   readonly to: string;
