@@ -11,9 +11,8 @@ export interface Feed {
   readonly mountUrl: () => string;
   /** Follows the feed while the server listens. @param name for log lines @returns why it fails, if it does */
   follow(name: string, step: WorkStep): Pick<Failing, 'text'>;
-  /** Completeness of an organisation's data from other sources; undefined when no source is followed. */
-  completenessOf(organisatiecode: string): Promise<SourceCompleteness | undefined>;
-  setCompletenessSource(read: Feed['completenessOf']): void;
+  /** Completeness of an organisation's data from other sources: the aggregator replaces it. */
+  completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
 }
 
 declare module 'fastify' {

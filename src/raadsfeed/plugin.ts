@@ -6,7 +6,6 @@ import { readOpenapi, readValidation } from '../lib/openapi-document.ts';
 import { createContract } from '../plugins/contract.ts';
 import { repeatWork } from '../plugins/repeated-work.ts';
 import { mount, mountAddress } from '../plugins/requests.ts';
-import type { Feed } from './app-feed.ts';
 import { createResponseCache } from './feed/response-cache.ts';
 import { createFeedStateCache } from './feed/state-cache.ts';
 import { createStreams } from './feed/stream.ts';
@@ -50,13 +49,9 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  let completenessOf: Feed['completenessOf'] = async () => undefined;
   app.decorate('feed', {
     ...{ stateCache, responses, mountUrl },
-    completenessOf: (organisatiecode) => completenessOf(organisatiecode),
-    setCompletenessSource: (read) => {
-      completenessOf = read;
-    },
+    completenessOf: async () => undefined,
     follow: (name, step) =>
       repeatWork(app, {
         ...{ step, everyMs: FOLLOW_MS, onWork: stateCache.onChange },
@@ -77,9 +72,8 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   });
   if (settings.register) keepRegister(app, pool);
   app.problemKinds.push(...Object.values(raadsfeedProblems));
-  gauge(app.metrics, 'head', 'Highest sequence number that this process knows', () => {
-    return stateCache.known()?.head.sequenceNumber ?? 0;
-  });
+  const head = (): number => stateCache.known()?.head.sequenceNumber ?? 0;
+  gauge(app.metrics, 'head', 'Highest sequence number that this process knows', head);
   gauge(app.metrics, 'streams', 'Streams that are open on this process', streams.count);
   gauge(app.metrics, 'cache_bytes', 'Memory that pages and answers take on this process', responses.bytes);
   app.operatorPage.push({

@@ -41,7 +41,7 @@ export const aggregator = fp(
     });
     registerSourceMetrics(app.metrics, pool);
     app.operatorPage.push(sourcesSection(pool));
-    app.feed.setCompletenessSource((organisatiecode) => readCompletenessOf(pool, organisatiecode));
+    app.feed.completenessOf = (organisatiecode) => readCompletenessOf(pool, organisatiecode);
   },
   { name: 'aggregator', dependencies: ['raadsfeed'] },
 );
