@@ -47,7 +47,6 @@ export interface FeedIndex {
 interface IndexPosition {
   /** Empty: of no feed yet. */
   readonly feedId: string;
-  /** Number of the last record that was applied. */
   readonly number: number;
   /** The current state has been applied up to the first of these numbers, of all up to the second. */
   readonly scanAfter: number;
@@ -115,7 +114,6 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
   });
 }
 
-/** Of each resource only the last record counts. */
 function lastChanges(records: readonly StoredRecord[]): FeedChange[] {
   const changes = records.map(toChange);
   return [...new Map(changes.map((change) => [resourceKey(change), change])).values()];
@@ -149,7 +147,6 @@ const RETRY_SECONDS = '60';
 /** Checks before a read from an index. @throws {Problem} 503 while it lacks older records of the feed */
 export type RequireIndex = () => Promise<void>;
 
-/** @param name as operators know it */
 export function serveIndex(app: FastifyInstance, name: string, index: FeedIndex): RequireIndex {
   const { pool, publicPool } = app.database;
   const failing = app.feed.follow(`the ${name}`, () => followFeed(pool, index));

@@ -169,7 +169,7 @@ export async function askPage(client: Pick<OutboundClient, 'getJson'>, request: 
   } catch (error) {
     if (cursor !== null && error instanceof OutboundError && (error.status === 400 || error.status === 410)) {
       const message = `the cursor is refused with status ${error.status}${detailOf(error)}`;
-      throw new FeedFault('cursor-refused', message, { certain: error.status === 410 || namesCursor(error.problem) });
+      throw new FeedFault('cursor-refused', message, error.status === 410 || namesCursor(error.problem));
     }
     throw error;
   }

@@ -1,7 +1,4 @@
-/**
- * Records of a council feed, checked against the published draft (`event polling 0.0.2`) and no stricter. Further rules of our own contract are in
- * `openapi/validation/raadsfeed.yaml`.
- */
+/** Records of a council feed, checked against the published draft (`event polling 0.0.2`) and no stricter. */
 import { hash } from 'node:crypto';
 import type { components } from '../../contracts/raadsfeed.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
@@ -37,7 +34,6 @@ export function cameFrom({ herkomst }: JsonObject, feedUrl: string): boolean {
   return isRecord(herkomst) && herkomst.feedUrl === feedUrl;
 }
 
-/** The well-formed parts of an upsert or a delete, or their first fault. */
 export type JudgedRecord =
   | { readonly op: 'upsert'; readonly resourceType: ResourceType; readonly data: JsonObject }
   | { readonly op: 'delete'; readonly resourceType: ResourceType }

@@ -45,7 +45,6 @@ export function normaliseOrganisatiecode(text: string): string | undefined {
   return ORGANISATIECODE.test(code) ? code : undefined;
 }
 
-/** Longest `bronidentificatie` that our addresses accept. */
 const MAX_NAME = 500;
 
 /** The resource that a reference names: of the organisation `own` unless it says another one. */

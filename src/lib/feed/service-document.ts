@@ -23,11 +23,7 @@ export interface ServiceDocument extends FeedAddresses {
 
 const MAX_NAME = 500;
 
-/**
- * Reads a service document.
- * @param at where it was found: addresses may be relative to it
- * @throws {FeedFault} `document`
- */
+/** @param at where the document was found: its addresses may be relative to it @throws {FeedFault} `document` */
 export function readServiceDocument(json: unknown, at: string): ServiceDocument {
   const { rol, organisaties, streamUrl = null } = asDocument(json);
   if (rol !== 'bronhouder' && rol !== 'aggregator') throw new FeedFault('document', 'rol is not a known role');
@@ -50,7 +46,6 @@ function asDocument(json: unknown): JsonObject {
   return json;
 }
 
-/** The well-known names: ours first, then that of the published draft. */
 const WELL_KNOWN = ['/.well-known/council-feed', '/.well-known/ori-feed'];
 
 /** Addresses to try: one with a path first, else the well-known names of the host, and its root. */
@@ -64,10 +59,8 @@ function candidates(given: string): readonly string[] {
 }
 
 /**
- * Finds the service document of a domain, or of an address that may be one itself. The well-known address on an own domain may redirect to another
- * host: that is its purpose.
- * @param ask requests an address
- * @param read makes a document of an answer, or throws
+ * Finds the service document of a domain, or of an address that may be one itself.
+ * @param ask requests an address; the well-known one may redirect to another host: that is its purpose
  * @throws {OutboundError} {FeedFault} the first failure, when nothing was found
  */
 export async function discover<T>(
@@ -133,7 +126,7 @@ export class FeedFault extends Error {
   readonly code: FeedFaultCode;
   /** For `cursor-refused`: the answer says so; a bare 400 may have another cause, so the request is repeated. */
   readonly certain: boolean;
-  constructor(code: FeedFaultCode, message: string, { certain = true }: { readonly certain?: boolean } = {}) {
+  constructor(code: FeedFaultCode, message: string, certain = true) {
     super(message);
     this.code = code;
     this.certain = certain;

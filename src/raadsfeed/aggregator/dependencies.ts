@@ -67,9 +67,7 @@ export function openDependencies({ config, database, clock, log, publicBaseUrl, 
     validateDraft: createLineValidator('draft'),
     /** Address of this feed: records that originated here are not accepted back. */
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    /** Milliseconds between quick readings of the current windows. */
     quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
-    /** Milliseconds in which the whole history is read again. */
     fullAgainMs: aggregator.notubizFullHours * 3_600_000,
     close: async () => {
       await Promise.all([client, ...Object.values(adapters)].map((one) => one.close()));

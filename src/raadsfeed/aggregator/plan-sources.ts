@@ -1,7 +1,6 @@
 /** Plans which sources to add: which are new, changed or refused. */
 import { hasOwnNumbers, parseSourceAddress, type Source, type SupplierOptions } from './source.ts';
 
-/** A source as its operator describes it. */
 export type SourceTerms = Pick<Source, 'adres' | 'soort' | 'organisatiecodes'> & {
   readonly [K in 'naam' | 'portaal' | 'vanaf' | 'tot']?: string | null | undefined;
 } & { readonly options?: SupplierOptions };
@@ -9,11 +8,9 @@ export type SourceTerms = Pick<Source, 'adres' | 'soort' | 'organisatiecodes'> &
 export type NewSource = SourceTerms & {
   /** A removed source that is the same system at its former address, so its numbering continues. */
   readonly replaces?: string | undefined;
-  /** How a malformed address was read, as shown to people. */
   readonly corrected?: string | undefined;
 };
 
-/** The last address of a supplier that numbered the resources of an organisation. */
 export type NumberedAddress = Pick<Source, 'adres'> & { readonly organisatiecode: string };
 
 export interface PlannedSource {

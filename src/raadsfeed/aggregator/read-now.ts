@@ -90,10 +90,7 @@ async function syncSupplier(lease: Lease, sum: Sum, deps: Dependencies, options:
   }
 }
 
-/**
- * Measures coverage without publishing anything; stores the result, and logs a gap.
- * @returns not `complete` when the supplier could not be read whole
- */
+/** Measures and stores coverage without publishing anything. @returns not `complete` when the supplier could not be read whole */
 export async function checkCoverage(needs: DependencyNeeds, source: Source, options: ReadOptions) {
   const { signal, progress } = options;
   return await withDependencies(needs, async ({ adapters, pool, clock, log }) => {

@@ -82,7 +82,6 @@ export type SourceAddress = { readonly adres: string } & (
       readonly organisationId: string;
       /** Of the sources of several organisations in one site. */
       readonly organisatiecode?: string;
-      /** How a malformed address was read, as shown to people. */
       readonly corrected?: string;
     }
 );

@@ -1,7 +1,4 @@
-/**
- * Plans a switch of organisations to another source, or to another version of an interface. Identities stay: shared resources are not
- * published again.
- */
+/** Plans a switch of organisations to another source or version of an interface. Identities stay: shared resources are not published again. */
 import { askPage, NO_PROGRESS, notePage, readSnapshotPage } from '../../lib/feed/read-page.ts';
 import { isResourceType, readResource } from '../../lib/feed/resource.ts';
 import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.ts';
@@ -37,7 +34,6 @@ export async function planSwitch(needs: DependencyNeeds, from: Source, to: strin
   };
 }
 
-/** The resources in the snapshot of a feed, of the organisations that it names. */
 async function readIdentities(
   { client, maxSnapshotRecords }: Dependencies,
   to: string,

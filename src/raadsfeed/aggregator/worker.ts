@@ -28,7 +28,6 @@ const POLL_MS = 200;
 /** There are several suppliers, and their sources are due every quarter of an hour. */
 const SUPPLIER_POLL_MS = 500;
 
-/** Each reader claims a source, and the next as soon as it is released. */
 export function createScheduler(options: SchedulerOptions) {
   const { pool, log, holder, kind, concurrency, leaseSeconds, run } = options;
   const closing = new AbortController();
@@ -142,7 +141,6 @@ interface Failure {
 
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
-/** `undefined` when the source is not at fault. */
 export function describeFailure(error: unknown): Failure | undefined {
   if (error instanceof FeedFault || error instanceof SupplierFault)
     return { kind: error.code, message: error.message, retryAfterMs: 0 };

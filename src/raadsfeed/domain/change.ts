@@ -20,7 +20,6 @@ interface Upsert extends Common {
   readonly contentHash: string;
   /** As the source published it, if it makes its hashes in another way: it is passed on, and `contentHash` decides whether anything changed. */
   readonly sourceHash?: string | undefined;
-  /** For the service document. */
   readonly organisatienaam: string;
 }
 

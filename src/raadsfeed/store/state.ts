@@ -31,7 +31,6 @@ export async function readStateHashes(db: Db, resources: readonly NamedResource[
   return new Map(rows.map(({ resourceType, hash, ...resource }) => [resourceKey({ resourceType, resource }), hash]));
 }
 
-/** The current resources of an organisation, as far as recorded up to and including a number. */
 export async function readStateOf(
   db: Db,
   organisatiecode: string,
@@ -87,10 +86,7 @@ export async function readOrganisation(db: Db, organisatiecode: string): Promise
   return rows[0];
 }
 
-/**
- * Records that this feed's own publisher updated the data of these organisations.
- * @param names by code; `undefined`: no published resource had it, and an organisation that is new is not added
- */
+/** This feed's own publisher updated these organisations. @param names by code; one that is new and without a name is not added */
 export async function touchOrganisations(
   db: Db,
   names: ReadonlyMap<string, string | undefined>,

@@ -62,11 +62,7 @@ export async function markContentTables(db: Db, redactedAt: number): Promise<voi
   await db.query('update raadsfeed.content_tables set redacted_at = $1::bigint', [redactedAt]);
 }
 
-/**
- * Rewrites the files of feature tables that held redacted content, once they have followed the feed that far.
- * @returns the tables whose files may still hold redacted content, with their schemas
- * @throws as `rewritePartitions`
- */
+/** The same for feature tables, once they have followed the feed that far. @returns those whose files may still hold redacted content */
 export async function rewriteContentTables(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ schema: string; name: string }>(
     `select schema_name as schema, table_name as name from raadsfeed.content_tables where redacted_at > rewritten_to order by 1, 2`,

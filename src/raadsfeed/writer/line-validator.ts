@@ -56,9 +56,7 @@ function compileLineValidator(form: Form): LineValidator {
 
 /** Keywords of our contract that the draft does not have. */
 const BEYOND_DRAFT = new Set(['additionalProperties', 'unevaluatedProperties', 'dependentRequired', 'minProperties']);
-/** Texts that the draft itself requires not to be empty. */
 const NOT_EMPTY = new Set(['Bronidentificatie', 'gremiumidentificatie', 'gremiumnaam', 'bronidentificatie']);
-/** Members of which the draft only gives the type. */
 const FREE = new Set(['formaat', 'omvang']);
 
 function asDraft(value: unknown, name = ''): unknown {

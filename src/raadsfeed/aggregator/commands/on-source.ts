@@ -28,7 +28,6 @@ interface MassDeleteOptions extends Json {
 }
 
 export function sourceCommands(terminal: Terminal): Command[] {
-  /** @param example of its arguments */
   const command = <O extends Json>(
     name: string,
     description: string,
@@ -212,7 +211,6 @@ export function readSourceAddress(text: string, where?: string): SourceAddress {
   return address;
 }
 
-/** @throws {UsageError} {CommandError} */
 async function requireSource(pool: Pool, text: string): Promise<Source> {
   const { findSource } = await import('../store/sources.ts');
   const { adres } = readSourceAddress(text);

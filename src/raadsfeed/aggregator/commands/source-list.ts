@@ -137,7 +137,6 @@ function jsonLines(text: string): ListLine[] {
     .map(({ line, value }) => ({ line, value: parseIfJson(value, { bytes: MAX_BYTES }) }));
 }
 
-/** @throws {CsvError} */
 function csvLines(text: string): ListLine[] {
   const [head = ''] = text.split(/\r?\n/);
   const rows: { readonly record: unknown; readonly info: { readonly lines: number } }[] = parse(text, {

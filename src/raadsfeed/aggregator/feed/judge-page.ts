@@ -27,10 +27,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
   const changes: Change[] = [];
   /** Resources that the source has, including those with a refused record: they are not missing. */
   const present: NamedResource[] = [];
-  /**
-   * Whether the last record of a resource (`organisatiecode/resourceType/bronidentificatie`; empty where a refused record does not say)
-   * was refused. Only of organisations of this source.
-   */
+  /** Whether the last record of a resource of this source was refused; by `resourceKey`, empty where a refused record does not say. */
   const refusals = new Map<string, boolean>();
   const issues: SourceIssue[] = [];
   const report = (what: string, where: string, detail: string): void => {

@@ -10,7 +10,6 @@ import type { LineValidator } from '../../writer/line-validator.ts';
 export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
 
 export interface RecordContext {
-  /** The source, which with the number is the origin of a published record. */
   readonly feedUrl: string;
   readonly ownFeedUrl: string;
   readonly validate: LineValidator;
@@ -64,7 +63,6 @@ function refused(fault: string): Verdict {
   return { faults: [fault] };
 }
 
-/** A hash of another form that may be passed on. */
 const PRINTABLE = /^[!-~]{1,200}$/;
 
 const MAX_REASON = 2000;

@@ -174,10 +174,7 @@ async function takeHistory(lease: Lease, answer: ChangedAnswer, deps: PageDepend
   return { state: 'more', read, published, refused: 0, freshForMs: 0 };
 }
 
-/**
- * @param cursor the end of the history; `null`: it was not read, so the `feedCursor` of the snapshot counts
- * @param historyMissed redactions may have been missed
- */
+/** @param cursor the end of the history; `null`: it was not read, so the `feedCursor` of the snapshot counts */
 export function afterHistory(cursor: string | null, historyMissed: boolean): SourceChanges {
   const begin = { historyCursor: null, historyJoins: null, progress: null };
   return { phase: 'snapshot', snapshotFeedCursor: cursor, historyMissed, ...begin };

@@ -41,10 +41,7 @@ export async function ensureWindows(db: Db, sourceId: number, windows: readonly 
   );
 }
 
-/**
- * First windows never read, newest first; then current ones due for a quick reading; then the full round.
- * @param currentFrom first days of the current windows
- */
+/** First windows never read, newest first; then current ones (by their first days) due for a quick reading; then the full round. */
 export async function nextWindow(db: Db, sourceId: number, currentFrom: readonly string[]) {
   const { rows } = await db.query<DueWindow>(
     `select first_day::text as from, last_day::text as to,
@@ -156,6 +153,5 @@ export async function measureReading(
     resource: { organisatiecode, bronidentificatie },
   }));
   const held = await readStateHashes(db, resources);
-  // As `resourceKey`.
   return measureCoverage(reading, known, (key) => held.has(`${organisatiecode}/${key}`));
 }
