@@ -5,8 +5,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/database/pool.ts';
 import type { Db } from '../../src/database/transaction.ts';
-import { readCurrent } from '../../src/raadsfeed/store/read-current.ts';
 import { readAfter, readSnapshot } from '../../src/raadsfeed/store/records.ts';
+import { readCurrent } from '../../src/raadsfeed/store/state.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
 

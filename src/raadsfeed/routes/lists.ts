@@ -6,9 +6,9 @@ import { COLLECTIONS, normaliseOrganisatiecode, RESOURCE_TYPES } from '../../lib
 import { Problem } from '../../lib/problem.ts';
 import type { Contract } from '../../plugins/contract.ts';
 import { platformProblems } from '../../plugins/problems.ts';
-import { readCurrent } from '../store/read-current.ts';
 import { joinRecord, readSnapshot } from '../store/records.ts';
 import { listFeeds } from '../store/register.ts';
+import { readCurrent } from '../store/state.ts';
 import {
   assertInFeed,
   encodeFeedCursor,
