@@ -5,7 +5,7 @@ import { type Change, type PubliceerRegel, prepareChange, resourceOf } from '../
 import type { CheckedLine, LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 
-export interface LineCounts {
+interface LineCounts {
   lines: number;
   recorded: number;
   noOp: number;
