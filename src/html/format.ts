@@ -2,7 +2,8 @@
 
 export const TIME_ZONE = 'Europe/Amsterdam';
 
-function formatter(options: Intl.DateTimeFormatOptions, timeZone = TIME_ZONE): (moment: Date) => string {
+/** In the Netherlands, unless another zone is given. */
+export function formatter(options: Intl.DateTimeFormatOptions, timeZone = TIME_ZONE): (moment: Date) => string {
   const format = new Intl.DateTimeFormat('nl-NL', { timeZone, ...options });
   return (moment) => format.format(moment);
 }

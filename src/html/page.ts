@@ -25,8 +25,6 @@ export interface Page {
   readonly structuredData?: object | undefined;
   /** The breadcrumb trail from the front page to the parent of this page. */
   readonly path?: readonly PageLink[];
-  /** Scripts of our own, by address; the page works without them. */
-  readonly scripts?: readonly string[];
   readonly body: HtmlValue;
 }
 
@@ -47,7 +45,6 @@ ${page.json !== undefined && html`<link rel="alternate" type="application/json" 
 ${(page.alternates ?? []).map((other) => html`<link rel="alternate" type="${other.type}" href="${other.href}" title="${other.title}">\n`)}
 ${iconLink(site.brand)}
 <link rel="stylesheet" href="${site.stylesheet}">
-${(page.scripts ?? []).map((script) => html`<script src="${script}" defer></script>\n`)}
 ${page.structuredData !== undefined && jsonLd(page.structuredData)}
 </head>
 <body class="utrecht-document utrecht-document--surface kv-theme">
@@ -105,15 +102,6 @@ export function facts(rows: readonly (readonly [name: string, value: HtmlValue])
       html`<div class="utrecht-data-list__item"><dt class="utrecht-data-list__item-key">${name}</dt><dd class="utrecht-data-list__item-value utrecht-data-list__item-value--html-dd">${value}</dd></div>`,
   );
   return html`<dl class="utrecht-data-list utrecht-data-list--rows">${items}</dl>`;
-}
-
-/** A table that scrolls within itself on narrow screens, also by keyboard. */
-export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
-  return html`<div class="utrecht-table-container" role="region" aria-label="${caption}" tabindex="0"><table class="utrecht-table utrecht-table--html-table kv-table">
-<caption class="utrecht-table__caption">${caption}</caption>
-<thead class="utrecht-table__header"><tr>${columns.map((column) => html`<th scope="col" class="utrecht-table__header-cell">${column}</th>`)}</tr></thead>
-<tbody class="utrecht-table__body">${rows.map((row) => html`<tr class="utrecht-table__row">${row.map((cell) => html`<td class="utrecht-table__cell">${cell}</td>`)}</tr>`)}</tbody>
-</table></div>`;
 }
 
 export function link(href: string, text: HtmlValue): Html {

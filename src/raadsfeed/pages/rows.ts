@@ -1,4 +1,4 @@
-import { day, fileSize, TIME_ZONE, time } from '../../html/format.ts';
+import { day, fileSize, formatter, time } from '../../html/format.ts';
 import { badge, link, type PageLink } from '../../html/page.ts';
 import type { ResourceType } from '../../lib/feed/resource.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';
@@ -54,8 +54,8 @@ export function hasTime(data: JsonObject): boolean {
   return textIn(data, 'aanvang') !== undefined || textIn(data, 'geplandeaanvang') !== undefined;
 }
 
-const dayNumber = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, day: 'numeric' });
-const monthShort = new Intl.DateTimeFormat('nl-NL', { timeZone: TIME_ZONE, month: 'short' });
+const dayNumber = formatter({ day: 'numeric' });
+const monthShort = formatter({ month: 'short' });
 
 interface RowOptions {
   readonly beside?: ((item: Item) => string | undefined) | undefined;
@@ -84,7 +84,7 @@ export function listRow(item: Item, { beside, now }: RowOptions): Html {
     shorten(textIn(summary, 'locatie') ?? '', 80),
     besides,
   ];
-  return html`<li class="kv-event"><div class="kv-date" aria-hidden="true">${datum === null ? '–' : html`<b>${dayNumber.format(datum)}</b><span>${monthShort.format(datum)}</span>`}</div>
+  return html`<li class="kv-event"><div class="kv-date" aria-hidden="true">${datum === null ? '–' : html`<b>${dayNumber(datum)}</b><span>${monthShort(datum)}</span>`}</div>
 <div><span class="kv-list__title">${title}</span> ${stateBadge(textIn(summary, 'vergaderstatus'), datum, now)}
 <p class="kv-list__line">${joined(facts)}</p></div></li>`;
 }

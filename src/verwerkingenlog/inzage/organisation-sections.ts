@@ -170,7 +170,7 @@ export function durationInWords(duration: string): string {
  * The retention period of an entry: its own term, else that of its activity, else that of the service; as text when the register has text.
  * @param longest the term of the service
  */
-export function keptFor(entry: Entry, { activiteit }: Group, longest: string | undefined): string {
+function keptFor(entry: Entry, { activiteit }: Group, longest: string | undefined): string {
   const ofRegister = activiteit?.bewaartermijn ?? undefined;
   const term = entry.bewaartermijn ?? (ofRegister !== undefined && isDuration(ofRegister) ? ofRegister : longest);
   if (term !== undefined) return durationInWords(term);

@@ -171,7 +171,7 @@ export async function markWords(db: Db, { terms }: WordQuery, texts: readonly st
   );
 }
 
-export interface MissingTerm {
+interface MissingTerm {
   readonly text: string;
   readonly nearest: string | undefined;
 }
