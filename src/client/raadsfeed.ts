@@ -52,8 +52,7 @@ export interface FeedPublisher {
  * await feed.publish([{ op: 'upsert', resourceType: 'Vergadering', data }]);
  */
 export function createFeedPublisher(options: FeedPublisherOptions): FeedPublisher {
-  const { databaseUrl: url, log = createLogger('warn') } = options;
-  const { sealingKey } = options;
+  const { databaseUrl: url, sealingKey, log = createLogger('warn') } = options;
   if (sealingKey !== undefined && !SEALING_KEY.test(sealingKey))
     throw new TypeError('a sealing key is the output of `koppelvlak proof key --sealing`');
   const pool = createPool({
@@ -76,11 +75,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
     const fault = await faultOfKey(pool, key);
     if (fault !== undefined) throw new Error(`sealingKey ${fault.wrong}; allowed: ${fault.allowed}`);
     const writer = createProofWriter(sealingKeyOf(key, 'raadsfeed'), 'raadsfeed');
-    return createPublisher({
-      pool,
-      clock: systemClock,
-      proof: (name) => (name === 'raadsfeed' ? writer : undefined),
-    });
+    return createPublisher({ pool, clock: systemClock, proof: (name) => (name === 'raadsfeed' ? writer : undefined) });
   };
   const validate = createLineValidator();
   const prepare = (line: unknown, index: number): Change => {

@@ -27,11 +27,6 @@ const REPLAY_TRIES = 4;
 /** Objects that are encrypted without looking whether other work waits. */
 const FEW_OBJECTS = 100;
 
-interface AppendOptions {
-  readonly idempotencyKey?: string | undefined;
-  readonly trace?: () => TraceContext;
-}
-
 /**
  * The rule for an idempotency key, of which only a hash by a log key is stored:
  * 1. Look under the other log keys: before a rotation it may have been hashed with one of those, and nothing new is.
@@ -96,7 +91,11 @@ export function createAppender(
 
   return {
     /** The first version of the action, committed to disk; or what an idempotency key of the last 24 hours stored. @throws {Problem} 409, 503 */
-    async append(actie: Actie, auteur: Auteur, { idempotencyKey, trace }: AppendOptions = {}): Promise<Versie> {
+    async append(
+      actie: Actie,
+      auteur: Auteur,
+      { idempotencyKey, trace }: { idempotencyKey?: string | undefined; trace?: () => TraceContext } = {},
+    ): Promise<Versie> {
       // It belongs to one caller. Only its keyed hash is stored, because the key itself may reveal whom the action is about.
       const key = idempotencyKey === undefined ? undefined : `sleutel\n${auteur.door}\n${idempotencyKey}`;
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {

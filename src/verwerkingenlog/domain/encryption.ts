@@ -13,7 +13,6 @@ import { PROOF_FORMAT } from './members.ts';
 import { proofRecordOf } from './proof-parts.ts';
 import { type GenummerdObject, personKey, type Versie } from './verwerkingsactie.ts';
 
-/** A version was encrypted with a key that the configuration does not have. */
 export class UnknownKeyError extends Problem {
   constructor(name: string) {
     const message = `VERWERKINGENLOG_KEY has no key named ${name}`;
@@ -136,7 +135,6 @@ interface StoredObject {
   readonly gegevens?: readonly string[];
 }
 
-/** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly keyName: string;
   /** The seed of its entry in the proof log, encrypted like the identifiers; `null`: it has no entry. */
@@ -146,7 +144,6 @@ export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly objecten: readonly StoredObject[];
 }
 
-/** A version to be stored, with its entry in the proof log if there is one. */
 export interface SealedVersie {
   readonly versie: StoredVersie;
   readonly entry?: Uint8Array | undefined;
@@ -247,7 +244,6 @@ export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<
   };
 }
 
-/** The version that a row holds, without what identifies persons. */
 export function hideIdentifiers({ keyName: _, seed: __, bewijsNr: ___, ...stored }: StoredVersie) {
   const { soortAfnemerId, afnemerId, ldv, objecten } = stored;
   const isShown = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);

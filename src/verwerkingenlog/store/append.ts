@@ -15,7 +15,6 @@ import { writeWithKeys } from './keys.ts';
 import { makeMonths } from './months.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
-/** A version to be stored, with the hashed idempotency key of its request when it has one. */
 export interface NewVersion extends SealedVersie {
   readonly idempotencyKey?: string | undefined;
   /** The name of the log key that it was hashed with. The idempotency key is not taken when another log key hashes by now. */

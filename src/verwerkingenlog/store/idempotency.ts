@@ -8,23 +8,23 @@ import { type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 export interface HashingKey {
   readonly name: string;
   readonly checkValue: string;
-  /** When the last idempotency key hashed with it ends; `undefined`: it hashes new ones. */
-  readonly until: Date | undefined;
+  /** When the last idempotency key hashed with it ends; `null`: it hashes new ones. */
+  readonly until: Date | null;
   readonly isOver: boolean;
 }
 
 export async function readHashingKeys(db: Db): Promise<HashingKey[]> {
-  const { rows } = await db.query<Omit<HashingKey, 'until'> & { readonly until: Date | null }>(
+  const { rows } = await db.query<HashingKey & Record<string, unknown>>(
     `select key_name as name, check_value as "checkValue", nullif(needed_until, 'infinity') as until,
        needed_until <= clock_timestamp() as "isOver"
      from verwerkingenlog.idempotency_hashing order by needed_until, key_name`,
   );
-  return rows.map((row) => ({ ...row, until: row.until ?? undefined }));
+  return rows;
 }
 
 /** Whether anything that was hashed with this log key may be looked up: an idempotency key, or a line of LDV. */
 export async function isHashedWith(db: Db, { name, until, isOver }: Omit<HashingKey, 'checkValue'>): Promise<boolean> {
-  if (until === undefined ? await hasIdempotencyKeys(db) : !isOver) return true;
+  if (until === null ? await hasIdempotencyKeys(db) : !isOver) return true;
   const { rowCount } = await db.query('select 1 from verwerkingenlog.ldv_keys where hashed_with = $1::text limit 1', [
     name,
   ]);
@@ -72,7 +72,7 @@ export async function refuseOtherKeys(db: Db, of: keyof typeof OTHER_KEYS, known
  * @param isRotation replaces another one in any case; otherwise only one that is neither configured nor needed
  */
 export async function hashWithCurrentKey(pool: Pool, keys: IdentityKeys, isRotation: boolean): Promise<void> {
-  const readBefore = async (db: Db) => (await readHashingKeys(db)).find(({ until }) => until === undefined);
+  const readBefore = async (db: Db) => (await readHashingKeys(db)).find(({ until }) => until === null);
   const stays = async (db: Db, before: HashingKey | undefined): Promise<boolean> =>
     before !== undefined &&
     (before.name === keys.current || (!isRotation && (keys.has(before.name) || (await isHashedWith(db, before)))));

@@ -88,7 +88,7 @@ async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
   return {
     faults: [...faults.values()],
     isForgotten: !rows.some(({ name }) => name === keys.current),
-    hashing: hashing.find(({ until }) => until === undefined)?.name,
+    hashing: hashing.find(({ until }) => until === null)?.name,
   };
 }
 
@@ -104,7 +104,7 @@ function missingForHashing({ name, until }: HashingKey): ConfigFault {
   return {
     variable: 'VERWERKINGENLOG_KEY',
     wrong: `has no key named ${name}, which idempotency keys of the last 24 hours are hashed with`,
-    allowed: until === undefined ? 'that key too' : `that key too, until ${until.toISOString()}`,
+    allowed: until === null ? 'that key too' : `that key too, until ${until.toISOString()}`,
   };
 }
 

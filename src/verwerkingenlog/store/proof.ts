@@ -54,20 +54,15 @@ export async function provenVersions(
   const proven: ProvenVersion[] = [];
   for (const stored of versions) {
     const versie = await reveal(stored, keys);
-    const number = stored.bewijsNr;
-    if (number === null) {
-      proven.push({ versie: stored.versie, parts: Object.fromEntries(proofRecordOf(versie).parts), bewijs: null });
-      continue;
-    }
-    const { record, seed } = provenRecord(stored, versie, keys);
-    const parts = Object.fromEntries(record.parts);
-    const bewijs = await writer.prove(db, { record, seed, number, shown: new Set(Object.keys(parts)) });
+    const { bewijsNr: number } = stored;
+    const entry = number === null ? undefined : { number, ...provenRecord(stored, versie, keys) };
+    const parts = Object.fromEntries((entry?.record ?? proofRecordOf(versie)).parts);
+    const bewijs = entry && (await writer.prove(db, { ...entry, shown: new Set(Object.keys(parts)) }));
     proven.push({ versie: stored.versie, parts, bewijs: bewijs ?? null });
   }
   return proven;
 }
 
-/** When the last version with an entry was registered; undefined if none has one. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select max(tijdstip_registratie) as at from verwerkingenlog.versies where proof_number is not null',

@@ -42,7 +42,6 @@ export interface Pruned {
 /** Versions that are read in one statement, and actions that are removed in one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
-/** Characters of a failure in a record. */
 const MAX_FAULT_LENGTH = 1000;
 
 interface Work extends PruneOptions {
@@ -155,7 +154,6 @@ const termOf = (activity: string, at: string): string => `(
          select p.bewaartermijn from verwerkingenlog.activiteit_termijnen p
          where p.verwerkingsactiviteit_id = ${activity} and p.valid_from <= ${at} order by p.valid_from desc, p.number desc limit 1)`;
 
-/** The actions that may be removed now, each with its first registration. */
 async function removable(
   db: Db,
   { now, rules }: Work,

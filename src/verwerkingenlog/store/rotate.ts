@@ -56,7 +56,7 @@ export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
     const gone = await forgetKeys(pool, [...staying, ...inUse]);
     if (gone === undefined) continue;
     const keptUntil = (await readHashingKeys(pool)).flatMap(({ name, until, isOver }) =>
-      until === undefined || isOver ? [] : [{ key: name, until: until.toISOString() }],
+      until === null || isOver ? [] : [{ key: name, until: until.toISOString() }],
     );
     const forgotten = gone.filter((name) => !keptUntil.some(({ key }) => key === name));
     return { rewritten, unreadable, forgotten, keptUntil, inUse };
@@ -71,7 +71,6 @@ async function keysOfLines(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** An instance seen within this time counts as running. */
 const SEEN = '1 minute';
 
 /** Keys, other than those that stay, that a running instance writes with, or that are its only keys. */

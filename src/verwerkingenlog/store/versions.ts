@@ -13,7 +13,6 @@ export const VERSIE_COLUMNS: readonly (readonly [column: string, type: string, m
 
 export const VERSIE_NAMES = VERSIE_COLUMNS.map(([column]) => column).join(', ');
 
-/** A row of `versies` as `SELECT_VERSIE` selects it, with `objecten`. */
 export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegistratie'> {
   readonly tijdstip: Date;
   readonly tijdstipRegistratie: Date;
