@@ -44,8 +44,9 @@ const CLIENT_SHARE = 0.75;
 const WAITING_PER_CONNECTION = 100;
 
 /**
- * Gives an action a new version. @param becomes undefined when it ends @param change judges the current version and makes the next one, or throws;
- * `lastNumber` is the highest that any version has given to an object @throws {Problem} 400 for an unknown or deleted action, 503 when too many wait
+ * Gives an action a new version; without `becomes` one that ends it.
+ * @param change judges the current version and makes the next one, or throws; `lastNumber` is the highest that any version has given to an object
+ * @throws {Problem} 400 for an unknown or deleted action, 503 when too many wait
  */
 export async function changeActie(
   actieLog: FastifyInstance['actieLog'],

@@ -58,15 +58,15 @@ const SOURCES = {
 function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): string {
   const { hashes, per } = filter;
   const keys = hashes.length;
-  const after = direction === 'after';
-  const [columns, down] = per === 'object' ? [', positie', ', positie desc'] : ['', ''];
-  const order = after ? `order by tijdstip desc, actie_id${columns}` : `order by tijdstip, actie_id desc${down}`;
-  const same = (sign: '<' | '>'): string =>
-    per === 'object' ? ` or (actie_id = $6::uuid and positie ${sign} $${keys + 8}::integer)` : '';
-  const beyond = after
-    ? `tijdstip <= $5::timestamptz and (tijdstip < $5::timestamptz or actie_id > $6::uuid${same('>')})`
-    : `tijdstip >= $5::timestamptz and (tijdstip > $5::timestamptz or actie_id < $6::uuid${same('<')})`;
-  const without = leavesOut(filter, keys + (per === 'object' ? 9 : 8));
+  // In the order of the list a later row has an earlier moment, or else a higher identity, or else a higher position.
+  const [earlier, higher] = direction === 'after' ? ['<', '>'] : ['>', '<'];
+  const [down, up] = direction === 'after' ? ['desc', 'asc'] : ['asc', 'desc'];
+  const isPerObject = per === 'object';
+  const order = `order by tijdstip ${down}, actie_id ${up}${isPerObject ? `, positie ${up}` : ''}`;
+  const within = isPerObject ? ` or (actie_id = $6::uuid and positie ${higher} $${keys + 8}::integer)` : '';
+  const beyond = `tijdstip ${earlier}= $5::timestamptz
+    and (tijdstip ${earlier} $5::timestamptz or actie_id ${higher} $6::uuid${within})`;
+  const without = leavesOut(filter, keys + (isPerObject ? 9 : 8));
   const rows = perKey(
     keys,
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}

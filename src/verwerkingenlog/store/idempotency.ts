@@ -109,7 +109,7 @@ export async function readIdempotency(db: Db, keyHash: string): Promise<string |
 
 const FORGET_BATCH = 10_000;
 
-/** Deletes those older than 24 hours. @throws {Error} when `now` is ahead of the database's clock: deleting a valid one would allow a second entry */
+/** Deletes keys older than 24 hours. @throws {Error} when `now` is ahead of the database's clock: deleting a valid one would allow a second entry */
 export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
   await refuseClockAhead(db, now);
   let forgotten = 0;
