@@ -86,10 +86,7 @@ export interface Period {
 
 export interface ChosenLevering {
   readonly levering: Levering;
-  /**
-   * Absent: all of its records are delivered. Else those that overlap the period and do not occur in a newer import of the same group, which is one
-   * organisation and municipality.
-   */
+  /** Of an organisation and municipality: the records that overlap the period, and are in no newer import of the group. Absent: all records. */
   readonly group: number | undefined;
 }
 

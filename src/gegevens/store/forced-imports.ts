@@ -3,7 +3,6 @@ import type { Variant } from '../../lib/exchange-model/mapping.ts';
 
 /** A check finding that blocks a delivery, without personal data. */
 export interface BlockingFinding {
-  /** Number of a rule, or `model`. */
   readonly rule: number | 'model';
   readonly count: number;
   /** JSON Pointers; at most a hundred. */

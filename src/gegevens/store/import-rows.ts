@@ -53,7 +53,6 @@ function cellText(cell: Cell): string {
   return String(cell).replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** Temporary: the signals named by the cases of this import, by key. */
 const NAMED_SIGNALS = 'pg_temp.named_signals';
 
 /** The stored form of an import's records and cases, written in batches while more is read. */

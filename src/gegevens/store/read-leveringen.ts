@@ -48,7 +48,6 @@ export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedD
   return { deliverers: rows, recent: start === undefined || end === undefined ? undefined : { start, end } };
 }
 
-/** The requested current leveringen that overlap a period, in the order of delivery. */
 export async function findLeveringen(db: Db, filter: Filter, { start, end }: Period): Promise<Levering[]> {
   const { rows } = await db.query<Levering & Record<string, unknown>>({
     name: 'gegevens-find-leveringen',
@@ -312,10 +311,7 @@ export async function streamSelected(
   await withoutNestedLoops(client, () => streamTexts(client, takeRow, text, values));
 }
 
-/**
- * Runs a statement that compares records with records. Nested loops take hours for the records of a city, and the planner may choose them for rows
- * that were loaded a moment ago, which its statistics lack.
- */
+/** Nested loops take hours for the records of a city, and the planner may choose them for rows that its statistics lack: loaded a moment ago. */
 async function withoutNestedLoops<T>(client: pg.ClientBase, run: () => Promise<T>): Promise<T> {
   await client.query('begin read only');
   try {
@@ -359,8 +355,8 @@ function streamTexts(client: pg.ClientBase, take: TakeRow, text: string, values:
 }
 
 /**
- * Takes the fields straight from the driver: building a row object and emitting it costs more than handling a short text. Megabytes may be ready on
- * the connection; reading pauses when the budget of this turn of the event loop is used up.
+ * Takes fields straight from the driver: building a row object and emitting it costs more than handling a short text. Megabytes may be ready;
+ * reading pauses when the budget of this turn of the event loop is used up.
  */
 class TextsQuery extends pg.Query {
   readonly #connection: pg.Connection;

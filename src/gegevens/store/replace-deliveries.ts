@@ -96,7 +96,6 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   return replacements;
 }
 
-/** A replacement before its records are compared, with the new leveringen. */
 interface Replaced extends Omit<Replacement, 'records' | 'zaken'> {
   readonly by: readonly number[];
 }
@@ -146,10 +145,7 @@ function findReplaced(earlier: readonly EarlierLevering[], delivery: ReadDeliver
   });
 }
 
-/**
- * Why two leveringen for the same days conflict: a request is answered by organisation and municipality, so the same records would be
- * delivered under each. Two municipalities that are both known do not conflict: their records differ.
- */
+/** A request is answered by organisation and municipality, so the same records would be delivered under each; not if both municipalities are known. */
 function conflictBetween(
   a: Pick<EarlierLevering, 'organisatieSleutel' | 'naamSleutel' | 'kvkNummer' | 'gemeente'>,
   b: EarlierLevering,

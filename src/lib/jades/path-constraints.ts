@@ -41,9 +41,8 @@ interface Name {
 }
 
 /**
- * Checks every certificate under each authority of the path against that authority's constraints.
+ * False when a name of a certificate lies outside what an authority above it permits, inside what it excludes, or cannot be compared.
  * @param path leaf first, anchor last
- * @returns false when a name lies outside what is permitted, inside what is excluded, or cannot be compared
  */
 export function meetsNameConstraints(path: readonly Certificate[]): boolean {
   return path.every((issuer, depth) => {

@@ -256,10 +256,7 @@ function decodeCertificates(texts: readonly string[], readCertificates: ReadCert
 /** The clock of a signer may be this much ahead of ours. */
 const LEEWAY_MS = 5 * 60_000;
 
-/**
- * A signature without a time has no age. @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
- * @throws JadesError signature-expired, signature-not-yet-valid
- */
+/** A signature without a time has no age. @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp) */
 function checkAge({ signedAt, expiresAt }: ProtectedHeader, now: Date, maxAgeMs: number): void {
   const time = now.getTime();
   if (signedAt.some((moment) => moment > time + LEEWAY_MS)) {

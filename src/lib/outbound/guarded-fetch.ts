@@ -233,8 +233,7 @@ export function createGuardedFetch({ proxy, ...rules }: GuardedFetchOptions) {
 export const ACCEPT_ENCODING = 'gzip';
 
 /**
- * Reads a body of at most `maxBytes`, counted both as sent and after decompression.
- * @param counter for JSON: stops reading at its limits
+ * Reads a body of at most `maxBytes`, counted both as sent and after decompression. @param counter for JSON: stops reading at its limits
  * @throws {OutboundError} `too-large`, `encoding`, `broken-off`
  */
 export async function readBody(
