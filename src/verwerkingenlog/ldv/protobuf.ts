@@ -1,4 +1,5 @@
 /** OTLP in protobuf: its messages, and reading one as far as it can be read. */
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { UNREADABLE } from './span.ts';
@@ -24,7 +25,7 @@ const MOST_UNKNOWN = 100;
 const CONTENT = 2;
 const WIRE_TYPES: Readonly<Record<string, number>> = protobuf.types.basic;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const NUMBER_READERS: Readonly<Record<string, (reader: protobuf.Reader) => unknown>> = {
   bool: (reader) => reader.bool(),
@@ -46,6 +47,8 @@ export function readMembers(
 ): Record<string, unknown> {
   const reader = protobuf.Reader.create(message);
   const members: Record<string, unknown> = {};
+  // Read at the end, because a sender can repeat one a million times: only the last counts.
+  const contents = new Map<protobuf.Field, Uint8Array>();
   let [name, unknown] = ['protobuf', 0];
   try {
     for (; reader.pos < reader.len; name = 'protobuf') {
@@ -58,17 +61,19 @@ export function readMembers(
         continue;
       }
       name = field.name;
-      const value = NUMBER_READERS[field.type]?.(reader) ?? contentOf(field, reader.bytes(), depth);
       const list = members[name];
-      if (!field.repeated) members[name] = value;
-      else if (Array.isArray(list)) list.push(value);
-      else members[name] = [value];
+      const readNumber = NUMBER_READERS[field.type];
+      if (readNumber !== undefined) members[name] = readNumber(reader);
+      else if (!field.repeated) contents.set(field, reader.bytes());
+      else if (Array.isArray(list)) list.push(contentOf(field, reader.bytes(), depth));
+      else members[name] = [contentOf(field, reader.bytes(), depth)];
     }
   } catch {
     members.protobuf = UNREADABLE;
     // What was read of a list stays.
     if (!Array.isArray(members[name])) members[name] = UNREADABLE;
   }
+  for (const [field, content] of contents) members[field.name] ??= contentOf(field, content, depth);
   return members;
 }
 
@@ -80,11 +85,7 @@ function contentOf({ type, resolvedType }: protobuf.Field, content: Uint8Array, 
     return typeof members.key === 'string' ? { key: members.key, value: UNREADABLE } : UNREADABLE;
   }
   if (type !== 'string') return content;
-  try {
-    return utf8.decode(content);
-  } catch {
-    return UNREADABLE;
-  }
+  return isUtf8(content) ? utf8.decode(content) : UNREADABLE;
 }
 
 /** Items of lists for each span of a request; most are attributes. */
@@ -110,6 +111,8 @@ export function hasTooManyParts(request: Uint8Array, maxSpans: number): boolean 
       open.pop();
       continue;
     }
+    // A group without an end would run through the rest of the request, and one in each span makes that quadratic.
+    reader.len = message.end;
     try {
       const tag = reader.tag();
       fields += 1;

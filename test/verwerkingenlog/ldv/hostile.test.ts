@@ -114,6 +114,8 @@ const inScope = (...spans: Buffer[]): Buffer => wrapped(0x0a, wrapped(0x12, Buff
 const inSpan = (content: Buffer): Buffer => inScope(wrapped(0x12, content));
 /** Wire type 7 does not exist. */
 const broken = wrapped(0x12, Buffer.from([0x07]));
+/** Wire type 3 begins a group; 4 would end it. */
+const openGroup = wrapped(0x12, Buffer.from([0x0b]));
 
 it.each([
   ['resources', 'protobuf', empties(0x0a)],
@@ -121,6 +123,7 @@ it.each([
   ['attributes', 'protobuf', inSpan(empties(0x4a))],
   ['attributes behind a broken span', 'protobuf', inScope(broken, wrapped(0x12, empties(0x4a)))],
   ['spans that are broken', 'protobuf', inScope(Buffer.alloc(MEGABYTES, broken))],
+  ['spans with a group that does not end', 'protobuf', inScope(Buffer.alloc(MEGABYTES, openGroup))],
   [
     'items in the value of an attribute',
     'protobuf',
