@@ -107,7 +107,6 @@ function createServer(server: Config['server'], log: FastifyBaseLogger): Fastify
       // How often Node checks for late requests; by default only every 30 seconds.
       connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
     },
-    // The whole request must have arrived by then.
     requestTimeout: server.requestTimeoutMs,
     // An idle connection is cut: its client does not read the answer. A handler may be silent for half this time.
     connectionTimeout: 2 * server.requestTimeoutMs,

@@ -16,9 +16,8 @@ export interface Service {
   /** Resolves when the embedded Postgres has exited, whether it was stopped or crashed. */
   readonly databaseExited: Promise<void>;
   /**
-   * Stops accepting, answers running requests, ends streams and releases everything; may be repeated. With `drainMs` it first keeps serving for that
-   * long while it reports not ready, so that a balancer moves elsewhere; then, for `LAST_REQUEST_MS`, it serves only the open connections. A second
-   * call without it cuts both short.
+   * Answers running requests, ends streams and releases everything; may be repeated. With `drainMs` it first serves on while it reports not ready, so
+   * that a balancer moves elsewhere; then, for `LAST_REQUEST_MS`, only the open connections. A second call without it cuts both short.
    */
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }

@@ -36,8 +36,7 @@ export class RefusedLineError extends Error {
 
 export interface FeedPublisher {
   /**
-   * Publishes lines in their order, and returns the outcome of each. Up to 1000 lines are one transaction: all of them or none; more are published
-   * 1000 at a time. When it returns, every reader of the feed can find them, and redacted content is physically gone.
+   * Publishes lines in order, 1000 to a transaction. When it returns, every reader can find them, and redacted content is physically gone.
    * @throws {RefusedLineError} before anything is published
    */
   publish(lines: readonly unknown[]): Promise<Outcome[]>;
@@ -45,8 +44,7 @@ export interface FeedPublisher {
 }
 
 /**
- * Opens a publisher; the caller closes it.
- * @throws {TypeError} when `sealingKey` is not one
+ * The caller closes it. @throws {TypeError} when `sealingKey` is not one
  * @example
  * const feed = createFeedPublisher({ databaseUrl: 'postgres://dienst@db/koppelvlak', sealingKey });
  * await feed.publish([{ op: 'upsert', resourceType: 'Vergadering', data }]);
@@ -97,10 +95,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   };
 }
 
-/**
- * A line as it would be in a file. The published form is the JSON text, so an `undefined` member must not be in the hash.
- * @throws {RefusedLineError}
- */
+/** As it would be in a file: the published form is the JSON text, and its hash has no `undefined` member. @throws {RefusedLineError} */
 function asJson(line: unknown, index: number): unknown {
   let text: string | undefined;
   try {

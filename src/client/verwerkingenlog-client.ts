@@ -17,10 +17,7 @@ import type { ProcessingContext } from '../plugins/processing-headers.ts';
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */
   readonly url: string;
-  /**
-   * An access token, or a function that returns one. The function is called before every attempt; when the log refuses a token (401), it is called
-   * once more with that token, and its result is tried.
-   */
+  /** A token, or a function that is called before every attempt, and once more with a token that the log refused (401). */
   readonly token: string | ((wish?: TokenWish) => string | Promise<string>);
   /** Milliseconds that one attempt may take; default 5000. */
   readonly timeoutMs?: number;
@@ -33,18 +30,15 @@ export interface VerwerkingenlogClientOptions {
 export interface LogOptions {
   /** The same key never makes a second entry. Default: a new key for every call. */
   readonly idempotencyKey?: string;
-  /** Gives up when it fires. */
   readonly signal?: AbortSignal;
 }
 
 export interface VerwerkingenlogClient {
   /**
-   * Logs an action. Resolves when the log has it on disk; until then, do not show or send anything about the person. Retries while the log is
-   * unavailable or overloaded, without ever storing two entries.
+   * Resolves when the log has the action on disk; until then, do not show or send anything about the person. Retries never store two entries.
    * @throws {VerwerkingenlogError}
    */
   log(actie: NieuweVerwerkingsactie, options?: LogOptions): Promise<Verwerkingsactie>;
-  /** Closes the connections. */
   close(): Promise<void>;
 }
 
@@ -57,7 +51,6 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
   const address = `${url.replace(/(?<!\/)\/+$/, '')}/verwerkingsacties`;
   const tokenFor = async (wish?: TokenWish): Promise<string> => (typeof token === 'string' ? token : await token(wish));
 
-  /** Posts; a token that is refused is replaced once. */
   async function send(body: string, idempotencyKey: string, signal: AbortSignal): Promise<Verwerkingsactie> {
     const post = async (bearer: string): Promise<Verwerkingsactie> => {
       const answer = await request(address, {
@@ -135,9 +128,7 @@ export function processingHeaders(context: ProcessingContext): Record<string, st
 export class VerwerkingenlogError extends Error {
   /** HTTP status of the last answer; undefined when there was none. */
   readonly status: number | undefined;
-  /** The problem document of the last answer. */
   readonly problem: unknown;
-  /** How long the log asked to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -163,14 +154,9 @@ export class VerwerkingenlogError extends Error {
 }
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };
-/** Longest wait that the log can ask for. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/**
- * Retries after a temporary failure, each time with a longer wait, and never sooner than the log asked for. When the log asks for more than a minute,
- * it gives up.
- * @throws {VerwerkingenlogError} of the last attempt, or with the signal's reason as its cause
- */
+/** Waits longer each time, and never less than the log asks for: more than a minute ends it. @throws {VerwerkingenlogError} */
 async function withRetries<T>(work: () => Promise<T>, attempts: number, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -188,10 +174,7 @@ async function withRetries<T>(work: () => Promise<T>, attempts: number, signal: 
 
 export type { ClientCredentials, TokenWish };
 
-/**
- * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Simultaneous calls
- * share one fetch, and those whose token was refused share its replacement.
- */
+/** Tokens by client credentials (RFC 6749 section 4.4), reused while valid. Simultaneous calls share one fetch, refused ones its replacement. */
 export function clientCredentials(credentials: ClientCredentials): (wish?: TokenWish) => Promise<string> {
   const token = clientCredentialsToken(credentials);
   return (wish) =>

@@ -20,10 +20,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The consumer's processing, from the headers. */
     verwerking: ProcessingContext;
-    /**
-     * Logs an entry of your own about this call, with the fields of the headers copied into it. Await it before answering.
-     * @throws {ProcessingNotLoggedError}
-     */
+    /** Logs an entry of your own about this call, with the fields of its headers. Await it before answering. @throws {ProcessingNotLoggedError} */
     logVerwerking(
       actie: Omit<NieuweVerwerkingsactie, 'vertrouwelijkheid'> &
         Partial<Pick<NieuweVerwerkingsactie, 'vertrouwelijkheid'>>,
@@ -79,10 +76,7 @@ export class ProcessingNotLoggedError extends Error {
   }
 }
 
-/**
- * Reads and checks the six headers on every call of the scope that it is registered in, and gives each request `verwerking` and
- * `logVerwerking`. Register it where personal data is delivered.
- */
+/** Reads and checks the six headers on every call of its scope. Register it where personal data is delivered. */
 export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
   async (app, { client, required = false, callerOin, ownRetention = 'P10Y', mayHide = () => false }) => {
     if (!isDuration(ownRetention)) throw new TypeError('ownRetention is not an ISO 8601 duration');

@@ -1,7 +1,4 @@
-/**
- * `koppelvlak/verwerkingenlog`, for applications that process personal data. The client logs actions and makes the six headers for outgoing calls;
- * the Fastify plugin reads and checks them on incoming calls.
- */
+/** `koppelvlak/verwerkingenlog`: the client logs actions and makes the six headers of outgoing calls; the plugin reads those of incoming ones. */
 export type { ProcessingContext, ProcessingHeader } from '../plugins/processing-headers.ts';
 export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-client.ts';
 export {

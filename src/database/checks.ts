@@ -1,5 +1,3 @@
-/** The database as operators see it: readiness checks, and long-running statements. */
-
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../lib/operations.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Listener } from './listen.ts';

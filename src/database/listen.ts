@@ -64,7 +64,6 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      // Statements may overlap.
       pipeline: true,
       application_name: 'koppelvlak listen',
     });

@@ -31,11 +31,7 @@ const FILE = /^\d{4}-[a-z0-9-]+\.sql$/;
 /** The runner has only a pattern of files to ignore. */
 const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
 
-/**
- * Applies the migrations that a database lacks. Concurrent calls are safe: one works, the others wait.
- * @param options.url a direct connection of the owner, not a pooler
- * @returns the names that this call applied. @throws {MigrationError}
- */
+/** Applies what is missing; concurrent calls wait. @param options.url of the owner, not a pooler @returns their names @throws {MigrationError} */
 export async function migrate(options: {
   url: string;
   variable?: string | undefined;
@@ -137,6 +133,7 @@ async function migrationFiles(dir: string): Promise<string[]> {
     .sort();
 }
 
+/** @throws {MigrationError} with the remedy, when the database is behind or ahead of this program */
 export async function requireMigrations(db: Db, dir: string): Promise<void> {
   const { pending, unknown } = await migrationState(db, dir);
   if (unknown.length > 0) throw newerDatabase(unknown);

@@ -1,6 +1,5 @@
 import type { Db } from './transaction.ts';
 
-/** A line that names the database which is about to be changed. */
 export async function nameDatabase(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string; login: string; server: string | null }>(
     `select current_database() as name, session_user as login, host(inet_server_addr()) || ':' || inet_server_port() as server`,

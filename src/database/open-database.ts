@@ -59,7 +59,6 @@ export async function openDatabase(options: DatabaseOptions) {
   const switchable = database.pooler === 'none' ? service : owner;
   const retention =
     database.pruneUrl === undefined ? switchable : { url: database.pruneUrl, variable: 'DATABASE_PRUNE_URL' };
-  /** Acts as the role that removes data past its retention; connects on first use. */
   const retentionPool = open(2, {
     ...retention,
     statementTimeoutMs: RETENTION_STATEMENT_TIMEOUT_MS,
@@ -83,17 +82,12 @@ export async function openDatabase(options: DatabaseOptions) {
     ...{ pool, appendPool, logPool, exchangePool, publicPool, retentionPool, listener },
     /** Address of the database as its owner, for migrations (secret). */
     ownerUrl: owner.url,
-    /** Resolves when the embedded Postgres has exited, whether it was stopped or crashed. */
     exited,
     close: () => released.disposeAsync(),
   };
 }
 
-/**
- * @returns whether this login is bound to its role, that is, owns none of the program's schemas
- * @param alternative other advice for a login that may not act as the role
- * @throws {Error} when the login may not act as the role, with the statement that a DBA has to run
- */
+/** @returns whether the login is bound to its role: owns none of our schemas. @throws {Error} when it may not act as the role, with the remedy */
 export async function checkLogin(db: Db, url: string, role: string, alternative = ''): Promise<{ bound: boolean }> {
   try {
     const { rows } = await db.query<{ owns: boolean }>(
@@ -113,7 +107,7 @@ export async function checkLogin(db: Db, url: string, role: string, alternative 
 export interface DatabaseOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** A service owns the embedded Postgres; a command uses the running one, or starts it for its own duration. */
+  /** A service owns the embedded Postgres; a command only uses a running one. */
   readonly purpose: 'service' | 'command';
   /** The role that the login must be able to act as; default `service`. With `retention` only `retentionPool` can be used. */
   readonly role?: 'service' | 'retention' | undefined;

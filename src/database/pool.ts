@@ -180,10 +180,7 @@ function isNamed(query: unknown): query is { name: unknown; text: string } {
   return typeof query === 'object' && query !== null && 'name' in query && !('submit' in query);
 }
 
-/**
- * Gives `fn` a connection that is closed when the signal fires, so that a disconnected client costs nothing more.
- * @throws the signal's reason then
- */
+/** Gives `fn` a connection that closes when the signal fires: a disconnected client costs nothing more. @throws the signal's reason then */
 export async function withAbort<T>(
   pool: Pool,
   signal: AbortSignal,

@@ -1,4 +1,3 @@
-/** The part of a pool or client that store functions use. */
 import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
 import { closeOnAbort, type Pool } from './pool.ts';
@@ -18,7 +17,6 @@ interface TransactionOptions {
   readonly lockTimeoutMs?: number;
 }
 
-/** Runs `fn` in a transaction: committed when it returns, rolled back when it throws. */
 export async function transaction<T>(
   pool: Pool,
   fn: (client: pg.PoolClient) => Promise<T>,
@@ -47,8 +45,7 @@ export interface Sent<T> {
 }
 
 /**
- * The same on a connection that pipelines: `commit` follows at once when `fn` has sent its statements, so that they cost one round trip together.
- * @param pool opened with `pipeline`
+ * On a pool opened with `pipeline`: `commit` follows at once when `fn` has sent its statements, so that they cost one round trip together.
  * @param signal fires when the result is no longer wanted: the connection is then closed. @throws the signal's reason
  */
 export async function pipelinedTransaction<T>(
@@ -115,10 +112,7 @@ export async function tryLock(db: Db, ...names: string[]): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
-/**
- * Statements that together take no longer than this: each may use the time that the others left.
- * @param ms less than the connection allows for one
- */
+/** Its statements together take no longer than this: each may use what the others left. @param ms less than the connection allows for one */
 export function withTimeBudget(client: pg.PoolClient, ms: number): Db {
   const end = performance.now() + ms;
   return {

@@ -8,11 +8,9 @@ import { type AuthorizationClient, loadSigningKey } from './saved-secrets.ts';
 
 export interface AuthorizationServerOptions {
   readonly port: number;
-  /** `aud` of every token. */
   readonly audience: string;
   readonly clients: readonly AuthorizationClient[];
   readonly environment: string;
-  /** Where the signing key is kept; created when the directory has none. */
   readonly keysDirectory: string;
   readonly register?: (app: FastifyInstance, address: () => string) => Promise<void>;
   /** Neither tokens nor secrets are written. */

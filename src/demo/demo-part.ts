@@ -1,4 +1,3 @@
-/** The shared parts of the demo: the running demo, and the parameters of its parts at the start and in the tour. */
 import type { Pool } from '../database/pool.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ProofWriterOf } from '../proof/proof-log.ts';
@@ -31,7 +30,6 @@ export interface DemoSetup {
   readonly home: string;
   /** 32 random bytes as base64, which the demo keeps under this name. */
   readonly secret: (name: string) => Promise<string>;
-  /** Address of the authorization server, once it listens. */
   readonly authorizationUrl: () => string;
   readonly publicBaseUrl: string | undefined;
 }

@@ -29,13 +29,11 @@ export const persons = { eerste: '999990019', tweede: '999991905' } as const;
 export const uitvoerder = '00000099000000003000';
 export const organisation = 'Gemeente Voorbeeldstad';
 
-/** Codes of the two organisations of the feed. */
 export const raden = ['gm9901', 'ws9901'] as const;
 
 /** The lines of the feed in their original order. @param directory with the example files; absent: as written */
 export const raadsinformatie = (directory = EXAMPLES): Promise<JsonObject[]> => readLines(directory, 'raadsinformatie');
 
-/** An action on the first person, as an application logs it now. */
 export async function voorbeeldActie(): Promise<JsonObject> {
   const [example] = await readLines(EXAMPLES, 'verwerkingsacties');
   const now = { verwerkingId: randomUUID(), tijdstip: new Date().toISOString(), bewaartermijn: 'P1Y' };

@@ -1,6 +1,5 @@
 import type { DemoAnswer } from './demo-client.ts';
 
-/** The output of the demo: sections, lines, and checks that are counted. */
 export class Transcript {
   passed = 0;
   failed = 0;

@@ -6,7 +6,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The embedded Postgres is unavailable; the message gives the reason and the remedy. */
 export class EmbeddedPostgresError extends Error {
   readonly code = 'ERR_EMBEDDED_POSTGRES';
   override readonly name = 'EmbeddedPostgresError';

@@ -146,7 +146,6 @@ export function answers(socketPath: string): Promise<boolean> {
 /**
  * Waits until the guard has ended a Postgres whose owner was killed. Then removes the lock file: Postgres takes any living process with its id for a
  * server, and in containers ids recur.
- * @throws {EmbeddedPostgresError} when a living process uses the directory
  */
 async function awaitPrevious(dataDir: string): Promise<void> {
   const giveUp = Date.now() + STOP_MS;
@@ -190,7 +189,6 @@ const SETTINGS = {
   log_line_prefix: '',
 };
 
-/** Starts Postgres on a data directory, behind a socket only. It may not be ready yet. */
 async function spawnPostgres(
   dataDir: string,
   postgres: string,
@@ -232,7 +230,6 @@ function lastLines(child: ChildProcess, log: Logger): Promise<string> {
   });
 }
 
-/** Waits until it takes connections, and makes its database if that is missing. */
 async function ensureDatabase(socketDir: string, dataDir: string, exited: Promise<string>): Promise<void> {
   let ended: string | undefined;
   const watching = exited.then((tail) => {

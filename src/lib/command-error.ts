@@ -8,5 +8,4 @@ export class UsageError extends CommandError {
   override readonly name = 'UsageError';
 }
 
-/** The reason when a command ends because the reader of its output has closed it. */
 export const OUTPUT_CLOSED = 'the reader of the output has closed it';

@@ -1,4 +1,3 @@
-/** A program of commands: its start, failure and interruption. */
 import { type Command, CommanderError } from 'commander';
 import { CommandError, OUTPUT_CLOSED, UsageError } from './command-error.ts';
 import { reasonOf } from './log.ts';

@@ -10,7 +10,6 @@ const SECRET_PATHS = ['authorization', 'fsc-authorization', 'cookie', 'set-cooki
   (name) => [`headers["${name}"]`, `*.headers["${name}"]`],
 );
 
-/** The process's logger: JSON lines on the given stream (standard output when absent). */
 export function createLogger(level: string, stream?: pino.DestinationStream): pino.Logger {
   const options = {
     level,

@@ -86,7 +86,6 @@ export function resolve(document: OpenapiDocument, value: unknown): Record<strin
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const UPPER = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
 
-/** Every operation of the document, references followed. */
 export function listOperations(document: OpenapiDocument): OpenapiOperation[] {
   const operations: OpenapiOperation[] = [];
   for (const [path, item] of Object.entries(document.paths)) {

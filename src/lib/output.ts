@@ -4,10 +4,7 @@ import type { Terminal } from './terminal.ts';
 
 export type Output = ReturnType<typeof createOutput>;
 
-/**
- * Where a command writes: results to standard output, progress and faults to standard error.
- * @param json whether one machine-readable result is wanted
- */
+/** Results go to standard output, progress and faults to standard error. @param json whether one machine-readable result is wanted */
 export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>, json: boolean) {
   const write = (text: string): void => {
     stdout.write(`${text}\n`);
@@ -37,12 +34,10 @@ export async function written(stdout: Writable, piece: string | Uint8Array, sign
   });
 }
 
-/** `1 action`, `2 actions`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A table in plain text; columns are as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, i) => Math.max(cell.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const render = (row: readonly string[]): string =>
@@ -57,10 +52,7 @@ const TERMINAL_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
 const BAR = 30;
 
-/**
- * Progress on standard error: a bar on a terminal, elsewhere a line every few seconds.
- * @param totalBytes of all files; absent when the total is unknown
- */
+/** A bar on a terminal, elsewhere a line every few seconds. @param totalBytes of all files; absent when unknown */
 export function createProgress({ stderr }: Pick<Terminal, 'stderr'>, word: string, totalBytes: number | undefined) {
   const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
   let shownAt = performance.now();
@@ -70,7 +62,6 @@ export function createProgress({ stderr }: Pick<Terminal, 'stderr'>, word: strin
     reached(bytes: number): void {
       doneBytes = bytes;
     },
-    /** @param count number of finished items */
     update(count: number): void {
       const now = performance.now();
       if (now - shownAt < every) return;

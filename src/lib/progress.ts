@@ -1,4 +1,3 @@
-/** The readiness text for an index that is being read. */
 export function progressText(read: number, of: number): string {
   return `${read} of ${of} records read (${percentOf(read, of)} %)`;
 }

@@ -14,9 +14,7 @@ const STYLE = `
 interface ReportPage {
   readonly language: string;
   readonly title: string;
-  /** CSS beside that of every report. */
   readonly style: string;
-  /** The subject of the report, by name. */
   readonly about: readonly (readonly [name: string, text: string])[];
   readonly content: Html;
   readonly footer: string;

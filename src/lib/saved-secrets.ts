@@ -4,7 +4,6 @@ import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readIfThere } from './text-file.ts';
 
-/** The JSON in a file; undefined when there is no such file. */
 export async function readSavedJson(path: string): Promise<unknown> {
   const text = await readIfThere(path);
   try {

@@ -13,7 +13,6 @@ export function createEventLoopBudget(shareMs: number, now = () => performance.n
     });
     return began;
   };
-  /** Whether large work has used its share of this turn. */
   const exhausted = (): boolean => now() - (began ?? begin()) >= shareMs;
   return {
     exhausted,
@@ -115,7 +114,6 @@ export function shareRuns<Of extends readonly unknown[], T>(work: (...of: Of) =>
 }
 
 export interface Permit {
-  /** Corrects the estimated weight. */
   resize(weight: number): void;
   release(): void;
 }
@@ -123,7 +121,6 @@ export interface Permit {
 interface Wanted {
   /** Bytes of memory, or 1 where requests or locks are counted. */
   readonly weight: number;
-  /** The client whose share it takes; absent if clients are not distinguished. */
   readonly client?: string;
 }
 
@@ -145,7 +142,6 @@ interface SemaphoreOptions {
   readonly clientShare?: number;
   /** How many items may wait; more are refused at once. Default: no limit. */
   readonly maxWaiting?: number;
-  /** The error for a waiter that timed out. */
   readonly full: () => Error;
   readonly changed?: (state: { readonly weight: number; readonly waiting: number }) => void;
 }

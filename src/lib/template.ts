@@ -9,7 +9,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text made safe for HTML content and attribute values. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
@@ -28,10 +27,7 @@ export class Html {
 /** The values of a template: nothing for `undefined`, `null` and `false`; lists are joined. */
 export type HtmlValue = Html | string | number | undefined | null | false | readonly HtmlValue[];
 
-/**
- * A template of HTML or XML. Values are escaped for content and for attributes in double quotes: templates write every attribute so, and put no value
- * in a script or a style.
- */
+/** Values are escaped for content and for attributes in double quotes: templates write every attribute so, and no value in a script or style. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = parts[0] ?? '';
   values.forEach((value, i) => {

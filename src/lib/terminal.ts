@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** The environment as a program gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The parts of its process that a command uses; `process` itself is one. */

@@ -33,7 +33,6 @@ export function readTextFileSync(path: string): string {
   return decodeUtf8(readFileSync(path), path);
 }
 
-/** The contents of a file of our own; undefined when it does not exist. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

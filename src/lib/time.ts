@@ -69,8 +69,6 @@ export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-// Moments and days, as callers write them and as answers show them. @see RFC 3339
-
 /** A moment as answers show it: UTC, with milliseconds only if there are any. @throws {RangeError} for an invalid date */
 export function moment(at: Date): string {
   return at.toISOString().replace('.000Z', 'Z');
@@ -165,7 +163,6 @@ export function longerDuration(at: Date, first: string, second: string): string 
   return addDuration(at, second) > addDuration(at, first) ? second : first;
 }
 
-/** The duration that ends first when both begin at this moment. */
 export function shorterDuration(at: Date, first: string, second: string): string {
   return longerDuration(at, first, second) === first ? second : first;
 }

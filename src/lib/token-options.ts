@@ -1,4 +1,3 @@
-/** The options of commands that call a service with an access token. */
 import type { Command } from 'commander';
 
 export interface TokenOptions {

@@ -34,7 +34,6 @@ interface AuthenticateOptions {
   readonly clientCertificateHeader?: string | undefined;
 }
 
-/** Requires a verified token with one of the operation's scopes; runs before the body is read. */
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
   const { verifier, service } = options;
   return ({ scopes = [] }) => {

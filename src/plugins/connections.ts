@@ -139,10 +139,7 @@ interface MinimumSpeed {
   readonly windowMs: number;
 }
 
-/**
- * Cuts the connection of a client that reads an answer more slowly than this; time in which nothing waits to be read does not count. The limit on
- * idle connections is not enough: a few bytes a minute keep a connection from being idle.
- */
+/** Cuts a client that reads more slowly than this while bytes wait: a few bytes a minute keep a connection from being idle. */
 export function endSlowReader(request: FastifyRequest, reply: FastifyReply, options: MinimumSpeed): void {
   const { bytesPerSecond, windowMs } = options;
   const { socket } = request.raw;

@@ -28,7 +28,6 @@ type RouteOf<O extends OperationTypes> = {
   readonly [Part in 'Params' | 'Querystring' | 'Headers' | 'Body']: O[Part];
 };
 
-/** A validated request of an operation: parameters, headers and body conform to the contract. */
 export type RequestOf<O extends OperationTypes> = FastifyRequest<RouteOf<O>>;
 
 export type AnswerOf<O extends OperationTypes> = O extends { readonly Answer: infer Answer } ? Answer : never;
@@ -56,11 +55,7 @@ export type Contract<Operations extends Record<keyof Operations, OperationTypes>
   typeof createContract<Operations>
 >;
 
-/**
- * @param document the published contract
- * @param validation the same with all rules that requests are validated by
- * @throws {TypeError} when the document cannot be served
- */
+/** @param validation the document with all rules that requests are validated by @throws {TypeError} when it cannot be served */
 export function createContract<Operations extends Record<keyof Operations, OperationTypes>>(
   document: OpenapiDocument,
   validation = document,
@@ -69,7 +64,6 @@ export function createContract<Operations extends Record<keyof Operations, Opera
   const checkOf = requestChecks(validation);
   return {
     document,
-    /** Registers the route of one operation, with the method, path, access, media types and validation of the document. */
     serve<Id extends keyof Operations & string>(
       app: FastifyInstance,
       operationId: Id,

@@ -1,4 +1,3 @@
-/** The faults of a request: those found by a schema validator, and the 400 that names them. */
 import type { ErrorObject } from 'ajv';
 import { isRecord, pointerSteps } from '../lib/json/json-value.ts';
 import { type InvalidParam, Problem } from '../lib/problem.ts';

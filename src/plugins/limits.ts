@@ -60,9 +60,8 @@ export function createRateCounter(max: number) {
 }
 
 /**
- * Counts a call of its client. A call to a public or unknown route is counted before any work is done, one that needs a token once that was verified
- * or refused, so that clients behind the same proxy do not use up each other's calls.
- * @throws {Problem} `rate-limit` when the client has no calls left this minute
+ * Counts a call of its client: on a public or unknown route before any work is done, elsewhere once the token was verified or refused, so that
+ * clients behind the same proxy do not use up each other's calls. @throws {Problem} `rate-limit`
  */
 export function countCall(request: FastifyRequest, reply: FastifyReply, isPublic = false): void {
   request.rateCounter?.(clientKey(request), reply, isPublic);
@@ -93,7 +92,6 @@ export type LimitMount = (app: FastifyInstance) => void;
 
 interface ClientShareOptions {
   readonly pool: Pool;
-  /** Whether the requests of a method use the pool; absent: all of them. */
   readonly uses?: (method: string) => boolean;
   readonly waitMs: number;
 }
@@ -174,11 +172,7 @@ const REQUEST_BYTES = 1024;
 /** A body of at most this many bytes counts from the beginning by its announced length, which is less than its connection takes. */
 const SMALL_BODY_BYTES = 4096;
 
-/**
- * Refuses a body by its `Content-Length`, before the more expensive check of the token and before anything reads it: Node then discards it, and the
- * connection can be used again.
- * @throws {Problem}
- */
+/** By its `Content-Length`, before the token is checked or anything reads it: Node then discards it, and keeps the connection. @throws {Problem} */
 export function checkAnnouncedBody(request: FastifyRequest): void {
   if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
     throw new Problem(platformProblems.bodyTooLarge);
@@ -190,8 +184,7 @@ function announcedBytes({ headers }: FastifyRequest): number {
 }
 
 /**
- * Refuses a body that does not fit in the budget beside those in progress, because a parsed body is many times as large. One that is alone is
- * admitted.
+ * Refuses a body that does not fit in the budget beside those in progress, as a parsed body is many times as large; one that is alone is admitted.
  * @param maxBytes of all bodies in progress on the routes that are registered after this
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
@@ -234,10 +227,7 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   holdBeforeBody(app, (method) => method !== 'GET' && method !== 'HEAD', countBody);
 }
 
-/**
- * Counts a large body as it arrives: by their announced length, connections that send nothing could exhaust the budget. A refusal does not destroy
- * the request, because the answer goes out on the same connection.
- */
+/** Counts bytes as they arrive: by announced lengths, silent connections could exhaust the budget. A refusal keeps the connection for its answer. */
 function metered(payload: RequestPayload, acquire: (bytes: number) => void): RequestPayload {
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {

@@ -12,10 +12,7 @@ declare module 'fastify' {
 
 let ofProcess: Registry | undefined;
 
-/**
- * Of the process, collected once for all its servers: prom-client has no way to stop, and would keep each server and observe every garbage
- * collection.
- */
+/** Of the process, once for all its servers: prom-client cannot stop, and would keep each server and observe every garbage collection. */
 function processMetrics(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();
@@ -36,10 +33,7 @@ export const metrics = fp(
 
 const SCRAPE_MS = 2000;
 
-/**
- * Makes gauges of one reading: a scrape reads once for all of them, and never again before that has ended. When it fails or is slow they keep their
- * last values, for an operator needs the others most when the database does not answer.
- */
+/** Gauges of one reading, one at a time. When that fails or is slow they keep their values: just then an operator needs the others. */
 export function createGauges<T>(registry: Registry, prefix: string, read: () => Promise<T>) {
   const reading = shareRuns(() => read().catch(() => undefined));
   return (name: string, help: string, show: (gauge: Gauge, found: T) => void, labelNames: string[] = []): void => {

@@ -14,7 +14,6 @@ import { traceIds } from '../lib/trace-context.ts';
 import { SECURITY_HEADERS, traceOf } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
 
-/** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
   /** Maps a problem to its equivalent in the area's contract. */
   readonly translate?: (problem: Problem) => Problem;

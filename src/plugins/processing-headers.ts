@@ -1,7 +1,6 @@
 /**
- * The six headers with which a consumer explains a request for personal data; they are copied into the provider's own entry in the processing log.
- * The package of the client imports this file, so it imports no Fastify.
- * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen"
+ * The six headers that explain a request for personal data, copied into the provider's own entry in the processing log. The package of the client
+ * imports this file, so it imports no Fastify. @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen"
  */
 
 import type { components } from '../contracts/verwerkingenlog.ts';
@@ -41,10 +40,7 @@ interface ProcessingHeadersReading {
 
 type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 
-/**
- * @param headers names in lower case, as Node gives them
- * @param proven the organisations proven by token and signature; the first is the recipient of the data
- */
+/** @param headers names in lower case, as Node gives them @param proven organisations, by token and signature: the first is the recipient */
 export function readProcessingHeaders(headers: HeaderValues, proven: readonly string[] = []): ProcessingHeadersReading {
   const malformed: InvalidParam[] = [];
   const read = <T>(name: ProcessingHeader, convert: (text: string) => T | undefined, reason: string): T | undefined => {
@@ -77,7 +73,6 @@ function missingHeaders(headers: HeaderValues): ProcessingHeader[] {
   return expected.filter((name) => headers[name.toLowerCase()] === undefined);
 }
 
-/** The members of the provider's own entry that come from the headers. */
 export function entryFromHeaders({ oin, ...context }: ProcessingContext) {
   return {
     ...(oin === undefined ? {} : { soortAfnemerId: 'OIN', afnemerId: oin }),

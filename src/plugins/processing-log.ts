@@ -5,7 +5,6 @@ import type { Db, Sent } from '../database/transaction.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { ProcessingContext, ProcessingEntry } from './processing-headers.ts';
 
-/** The author of the entry, and its call; stored with it. */
 export interface ProcessingAuthor {
   readonly subject: string;
   readonly requestId: string;
@@ -28,9 +27,6 @@ export interface OwnEntry
 }
 
 export interface ProcessingLog {
-  /**
-   * Runs work in a transaction that adds an entry about it. When it rejects, nothing may be delivered. @param pool opened with `pipeline`
-   * @param work the statements that it sends are followed at once by the entry and the commit
-   */
+  /** If it rejects, nothing may be delivered. @param pool opened with `pipeline` @param work its statements, followed at once by entry and commit */
   record<T>(pool: Pool, work: (db: Db) => Promise<Sent<T>>, entry: OwnEntry, author: ProcessingAuthor): Promise<T>;
 }

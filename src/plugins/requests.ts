@@ -176,7 +176,6 @@ export async function mountScope(server: FastifyInstance, options: ScopeOptions)
 
 interface MountOptions extends Omit<ScopeOptions, 'headers'> {
   readonly contract: { readonly document: OpenapiDocument };
-  /** Bytes of bodies in progress; absent: as configured for every mount. */
   readonly bodiesInProgressBytes?: number;
   readonly share?: LimitMount;
 }

@@ -1,4 +1,3 @@
-/** The server's own routes: the access policy of each, and the methods of an address. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { MAX_TARGET_LENGTH } from './headers.ts';

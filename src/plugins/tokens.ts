@@ -88,16 +88,12 @@ const maxTokenLength = 16_384;
 /** RFC 6750: `b64token`; a JWS in compact form uses these characters and dots only. */
 const jws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*$/;
 
-/** The one value of a header, without the space around it; undefined when the header is absent. */
 function singleHeader(values: readonly string[]): string | undefined {
   if (values.length > 1) throw new TokenError('header-repeated');
   return values[0]?.trim();
 }
 
-/**
- * @param acceptsFsc then `Fsc-Authorization` decides whenever present, valid or not; elsewhere it is ignored, for an Inway adds it to every request
- * @throws {TokenError}
- */
+/** @param acceptsFsc then `Fsc-Authorization` decides if present, valid or not; else it is ignored: an Inway always adds it @throws {TokenError} */
 export function findToken({ authorization = [], fscAuthorization = [] }: TokenRequest, acceptsFsc: boolean): string {
   const fsc = acceptsFsc ? singleHeader(fscAuthorization) : undefined;
   const text = fsc ?? singleHeader(authorization);
@@ -127,7 +123,6 @@ export interface TokenVerifierOptions {
   tokenCacheSeconds?: number | undefined;
   /** Approximate memory for verified tokens (bytes); default 16 MiB. */
   tokenCacheBytes?: number | undefined;
-  /** Called for every refused token, to count it by reason. */
   refused?: ((reason: TokenErrorReason) => void) | undefined;
 }
 
@@ -207,7 +202,6 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
     if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired');
     if (token.fsc === undefined) return token.caller;
     if (token.fsc.groupId !== fsc?.groupId) throw new TokenError('group');
-    // FSC tokens give their scope only for the service that they name.
     if (service === undefined) return { ...token.caller, scopes: noScopes };
     if (token.fsc.service !== service) throw new TokenError('service');
     return token.caller;

@@ -1,4 +1,3 @@
-/** The settings, and the type of a configuration. */
 import { gegevensConstants, gegevensSettings } from '../gegevens/settings.ts';
 import { proofConstants, proofSettings } from '../proof/settings.ts';
 import { raadsfeedConstants, raadsfeedSettings } from '../raadsfeed/settings.ts';

@@ -1,4 +1,3 @@
-/** Contradictions between well-formed settings, and missing ones. */
 import { readFileSync } from 'node:fs';
 import { builtInModel } from '../lib/exchange-model/built-in-models.ts';
 import type { Config, ConfigFault, Fault } from './config.ts';

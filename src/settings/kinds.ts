@@ -28,7 +28,6 @@ export function secret<T>(variable: string, kind: Kind<T>, description: string):
   return { ...optional(variable, kind, description), secret: true };
 }
 
-/** A value as it is written; empty when there is nothing to write. */
 export function shownValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
   return value instanceof Map ? [...value].map((pair) => pair.join('=')).join(',') : String(value ?? '');
@@ -81,7 +80,6 @@ export function list(item: RegExp, allowed: string): Kind<readonly string[]> {
   };
 }
 
-/** Web addresses without a query, separated by commas. */
 export const addresses = list(/^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/, 'comma list of `https://…`, `http://…`');
 
 /** Pairs separated by commas. @param item with two groups: the key and its value */

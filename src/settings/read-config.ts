@@ -40,10 +40,7 @@ export class ConfigError extends CommandError {
   }
 }
 
-/**
- * @param purpose `serve` also requires the settings of the mounted areas; `tool` is for commands that need only some
- * @throws {ConfigError} naming every malformed, missing or contradicting variable together
- */
+/** @param purpose `serve` also requires what the areas need @throws {ConfigError} naming every malformed, missing or contradicting variable */
 export function readConfig(env: Environment, purpose: 'serve' | 'tool', overrides: Overrides = {}): Config {
   const faults: ConfigFault[] = [];
   const overridden: Readonly<Record<string, object | undefined>> = overrides;

@@ -6,7 +6,6 @@ import { persons, uitvoerder } from '../example-data.ts';
 
 const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000-4000-8000-000000000001';
 
-/** An application logs with OpenTelemetry, as the Logboek Dataverwerkingen requires; another finds the entry in the processing log. */
 export async function tourLdv({ transcript, demo, client }: TourNeeds): Promise<void> {
   const { ldv = '', verwerkingenlog } = demo.file.mounts;
   transcript.section('The Logboek Dataverwerkingen: the same log, for applications that log with OpenTelemetry', 'ldv');

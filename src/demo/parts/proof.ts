@@ -14,7 +14,6 @@ import { uitvoerder, voorbeeldActie } from '../example-data.ts';
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;
 
-/** Logs an action and checks its proof; then changes it in the database, finds the change, and restores it. */
 export async function tourProof(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const { verwerkingenlog } = demo.file.mounts;

@@ -42,7 +42,6 @@ const SOURCES = [
   },
 ] as const;
 
-/** Reads a body at each of two suppliers, and looks for it and for its confidential items where people look. */
 export async function tourSuppliers(needs: TourNeeds): Promise<void> {
   const { config, pool, proof, signal, transcript, demo, client } = needs;
   const { baseUrl, mounts } = demo.file;

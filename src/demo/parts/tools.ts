@@ -13,7 +13,6 @@ import { period } from '../example-data.ts';
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];
 const TIMEOUT_MS = 10_000;
 
-/** The supplier checks whether it could be connected, and makes the data sheet that it would send to the office. */
 export async function tourPreflight({ config, transcript, demo }: TourNeeds): Promise<void> {
   if (!config.server.areas.some((area) => area === 'shv' || area === 'vs')) return;
   const { environment, fsc, supplier } = demo.file;

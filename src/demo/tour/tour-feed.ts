@@ -51,7 +51,6 @@ export async function followFeed(client: DemoClient, start: string): Promise<Fol
 const STREAM_DEADLINE_MS = 10_000;
 const MOST_RECORDS = 5000;
 
-/** A re-user starts at the snapshot, follows the feed to its head, and then listens to the stream. */
 export async function tourFeed(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const url = demo.file.mounts.raadsfeed;
@@ -111,7 +110,6 @@ async function readHistory({ transcript, client }: TourNeeds, url: string): Prom
   );
 }
 
-/** Catches up with the stream from two records back, and receives a record published meanwhile. */
 async function listen(
   { transcript, demo }: TourNeeds,
   url: string,
@@ -139,7 +137,6 @@ async function listen(
   );
 }
 
-/** A meeting of the first organisation, with a new remark at every tour. */
 async function changedMeeting(directory: string): Promise<JsonObject> {
   const line = (await raadsinformatie(directory)).findLast(
     ({ resourceType, data }) => resourceType === 'Vergadering' && Object(data).organisatie?.gemeente === raden[0],

@@ -23,7 +23,6 @@ const VARIANTS = {
 
 const FORM_TEXT = { body: 'over the body itself', digest: 'over the Digest header' } as const;
 
-/** A statistics office sends a signed request, checks the signed answer, follows the pages, and is refused where it should be. */
 export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Promise<void> {
   const { transcript, demo, client } = needs;
   const { title, form, records, what } = VARIANTS[variant];
@@ -95,7 +94,6 @@ async function pages(ask: (request: object) => Promise<DemoAnswer>, records: str
   return found;
 }
 
-/** How many organisations deliver, and every record as text, in order. */
 function contentOf({ body }: DemoAnswer, records: string): { organisations: number; ids: string[] } {
   const gegevens = isRecord(body.gegevens) ? body.gegevens : {};
   const leveringen = recordsOf(gegevens.leveringen);

@@ -26,7 +26,6 @@ const WAYS = [
   ['F0143', 'onderzoek', 'beperkteSet=false&vertrouwelijkheid=vertrouwelijk', 'confidential actions, all fields'],
 ] as const;
 
-/** Applications log what they do with a person's data; the person, an application and an investigator read it, each with their own rights. */
 export async function tourLog(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const url = `${demo.file.mounts.verwerkingenlog}/verwerkingsacties`;

@@ -207,11 +207,7 @@ export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 
 /** Maximum of pages without a record but with more to come: an unfiltered feed has no reason for any. */
 const MAX_EMPTY = 200;
 
-/**
- * Records a page that is not the last.
- * @param maxRecords of a snapshot; absent: it is a page of a feed
- * @throws {FeedFault} `cursor-circle`, `snapshot-endless`
- */
+/** Of a page that is not the last. @param maxRecords of a snapshot; absent: of a feed @throws {FeedFault} `cursor-circle`, `snapshot-endless` */
 export function notePage(
   before: ReadingProgress,
   cursor: string,

@@ -1,4 +1,4 @@
-/** Records of a council feed, checked against the published draft (`event polling 0.0.2`) and no stricter. */
+/** Checked against the published draft (`event polling 0.0.2`) and no stricter; our own rules are in `openapi/validation/raadsfeed.yaml`. */
 import { hash } from 'node:crypto';
 import type { components } from '../../contracts/raadsfeed.ts';
 import { canonicalJson } from '../json/canonical-json.ts';

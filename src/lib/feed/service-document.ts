@@ -59,8 +59,7 @@ function candidates(given: string): readonly string[] {
 }
 
 /**
- * Finds the service document of a domain, or of an address that may be one itself.
- * @param ask requests an address; the well-known one may redirect to another host: that is its purpose
+ * Finds the service document of a domain, or of an address that may be one. The well-known address may redirect to another host: its purpose.
  * @throws {OutboundError} {FeedFault} the first failure, when nothing was found
  */
 export async function discover<T>(

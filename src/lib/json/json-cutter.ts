@@ -54,7 +54,6 @@ interface ObjectFrame {
   expectKey: boolean;
   member: string | undefined;
 }
-/** A list that is read item by item, and the bytes that may follow in it. */
 interface CutFrame<List> {
   readonly kind: 'cut';
   readonly list: List | undefined;
@@ -62,7 +61,6 @@ interface CutFrame<List> {
 }
 type Frame<List> = ObjectFrame | CutFrame<List> | { readonly kind: 'list' };
 
-/** Feed it the bytes in order, and call `finish`. */
 export class JsonCutter<List extends string> {
   readonly #lists: CutLists<List>;
   readonly #handler: CutHandler<List>;
@@ -119,7 +117,6 @@ export class JsonCutter<List extends string> {
     return end;
   }
 
-  /** Reads between the items of a cut list. */
   #readList(chunk: Buffer, from: number, frame: CutFrame<List>): number {
     for (let at = from; at < chunk.length; at += 1) {
       const byte = chunk[at] ?? 0;

@@ -28,7 +28,6 @@ export function valueAt(value: unknown, steps: readonly string[]): unknown {
   return found;
 }
 
-/** A copy of an object with a value set at a path; missing objects on the way are created. */
 export function withValueAt(object: JsonObject, steps: readonly string[], value: unknown): JsonObject {
   const [step, ...rest] = steps;
   if (step === undefined) return object;
@@ -57,7 +56,6 @@ const SAMPLE_MEMBERS = 2000;
 /** Deeper than any contract; levels below are not searched. */
 const SAMPLE_DEPTH = 32;
 
-/** The value when it matches the schema, otherwise at least one fault. */
 export type SchemaVerdict<T> = { readonly value: T } | { readonly faults: ErrorObject[] };
 
 /**

@@ -1,4 +1,3 @@
-/** Finds where values begin in a JSON text, and where it has a fault. */
 import { MAX_DEPTH } from './parse-untrusted.ts';
 
 export class JsonTextError extends Error {
@@ -14,8 +13,7 @@ export class JsonTextError extends Error {
 }
 
 /**
- * Finds where values begin. Slow and strict: only for texts with a fault. A text may have as many values as half of its bytes, so nothing is kept of
- * the others.
+ * Slow and strict: only for texts with a fault. A text may have as many values as half of its bytes, so nothing is kept of the others.
  * @throws {JsonTextError} at the first character that is not JSON, and at a duplicate member
  */
 export function locateValues(text: string, pointers: readonly string[] = []): ReadonlyMap<string, number> {
@@ -32,7 +30,6 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 class ValueLocator {
   readonly found = new Map<string, number>();
   readonly #text: string;
-  /** The pointers, and those of the values that hold theirs. */
   readonly #onPath = new Set<string>();
   readonly #wanted: ReadonlySet<string>;
   #at = 0;

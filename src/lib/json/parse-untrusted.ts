@@ -192,10 +192,7 @@ export function parseIfJson(source: Uint8Array | string, limits: JsonLimits): un
 /** Levels of objects and lists within a signed object. */
 const STRICT_LEVELS = 16;
 
-/**
- * Refuses a duplicate member, however it is escaped: two readers of the same signed text must never see different values (RFC 7515 section 4).
- * @throws {UntrustedJsonError}
- */
+/** Refuses a duplicate member: readers of a signed text must never see different values (RFC 7515 section 4). @throws {UntrustedJsonError} */
 export function parseStrict(source: Uint8Array | string, limits: JsonLimits): unknown {
   const counter = new JsonCounter(limits);
   const value = parseCounting(source, counter);

@@ -151,7 +151,6 @@ export function createIssuerKeys({ issuer, jwksUrl, ...options }: IssuerKeysOpti
   });
   return {
     ...source,
-    /** The key that a token names, or all suitable ones. @throws {TokenError} when the issuer has no such key, or none was ever fetched */
     find: (header: KeyName) => findKey(source, (set) => pick(set, header)),
   };
 }

@@ -8,10 +8,7 @@ const maxHeaderLength = 16_384;
 /** RFC 8941 section 3.3.5: a byte sequence, without parameters (RFC 9440 defines none). */
 const byteSequence = /^:([A-Za-z0-9+/]*={0,2}):$/;
 
-/**
- * The SHA-256 thumbprint (base64url) of the certificate in a `Client-Cert` header. @see RFC 9440, RFC 8705 section 3.1
- * @throws {TokenError} when the value is not one byte sequence that holds exactly one DER certificate
- */
+/** SHA-256 thumbprint (base64url) of `Client-Cert` (RFC 9440, RFC 8705 section 3.1). @throws {TokenError} unless it is one DER certificate */
 export function clientCertificateThumbprint(header: string): string {
   const encoded = header.length > maxHeaderLength ? undefined : byteSequence.exec(header)?.[1];
   if (encoded === undefined) throw new TokenError('client-certificate-malformed');

@@ -1,4 +1,3 @@
-/** Verifies access tokens of an OAuth 2.0 authorization server and of our own FSC Manager. */
 import { hash, type KeyObject } from 'node:crypto';
 import { type CryptoKey, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { isRecord } from '../../lib/json/json-value.ts';

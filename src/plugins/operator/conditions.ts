@@ -1,6 +1,4 @@
-/**
- * The conditions and sections of the operator's page and the health address, read independently and kept, so that a hanging database delays nothing.
- */
+/** Conditions and sections of the operator's page and the health address: read independently and kept, so a hanging database delays nothing. */
 import { reasonOf } from '../../lib/log.ts';
 import type { OperatorSection, ReadinessCheck, ReadinessResult } from '../../lib/operations.ts';
 import { shareRuns, withTimeout } from '../../lib/scheduling.ts';
@@ -66,7 +64,6 @@ function stateOf({ ok, warning }: Pick<Condition, 'ok' | 'warning'>): Condition[
   return warning === undefined ? 'well' : 'warning';
 }
 
-/** A check that throws or takes too long fails. */
 async function resultOf(work: Promise<ReadinessResult>): Promise<ReadinessResult> {
   try {
     return await withTimeout(CHECK_TIMEOUT_MS, 'the check', work);

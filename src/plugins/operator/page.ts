@@ -9,7 +9,6 @@ import type { Clock } from '../../lib/time.ts';
 import { type Condition, type Conditions, createSectionReader, type SeenSection } from './conditions.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';
 
-/** Seconds after which a browser reads the page again. */
 const REFRESH_SECONDS = 10;
 /** Sections that take longer (milliseconds) show their last values: the page must answer while the database does not. */
 const PATIENCE_MS = 1000;

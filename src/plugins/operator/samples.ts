@@ -5,10 +5,7 @@ import type { Registry } from 'prom-client';
 export const SAMPLE_MS = 10_000;
 const KEPT = 360;
 
-/**
- * `rate`: growth per second, over all labels; `level`: the value, at the label where it is largest; `mean`: the mean of a histogram's observations
- * since the last sample.
- */
+/** `rate`: growth per second over all labels; `level`: the largest of its labels; `mean`: of a histogram's observations since the last sample. */
 type Figure = readonly [title: string, unit: string, kind: 'rate' | 'level' | 'mean', metric: string, scale?: number];
 
 const WAITING = 'koppelvlak_database_pool_waiting';
@@ -33,7 +30,6 @@ interface Reading {
 
 interface Sample {
   readonly readings: ReadonlyMap<string, Reading>;
-  /** Milliseconds of a clock that only moves forward. */
   readonly at: number;
 }
 
@@ -43,7 +39,6 @@ export type Series = ReturnType<Samples['series']>[number];
 export function createSamples(metrics: Registry) {
   const kept = new Map<Figure, number[]>();
   let last: Sample | undefined;
-  /** Adds a sample to each series; to be called every `SAMPLE_MS`. */
   const take = async (): Promise<void> => {
     const now = { readings: await readAll(metrics), at: performance.now() };
     for (const figure of FIGURES) {
