@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
-import { createSigner, type Signer } from '../../src/lib/jades/signature.ts';
+import { createSigner, digestOf, PLAIN_STYLES, type Signer } from '../../src/lib/jades/signature.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';
 import { table } from '../../src/lib/output.ts';
 import { systemClock } from '../../src/lib/time.ts';
@@ -12,8 +12,8 @@ import { LEVELS, OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
 import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
-import { signedStatement } from '../report/statement.ts';
-import { asText, asUsage, readBytes, readText } from './usage.ts';
+import { messageBytes } from '../saved-exchanges.ts';
+import { asText, asUsage, readBytes, readText } from './tool.ts';
 
 const SCHEMA = new URL('../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -60,6 +60,25 @@ export async function writeReport(report: ConformanceReport, directory: string, 
   await writeFile(join(directory, 'junit.xml'), reportJunit(report));
   if (signer !== undefined)
     await writeFile(join(directory, 'statement.http'), await signedStatement(report, json, signer));
+}
+
+/**
+ * A statement of the result, in the form of every signed message, so `koppelvlak-conformance signature` can check it.
+ * @param json the bytes of `report.json`, whose digest it contains
+ */
+async function signedStatement(report: ConformanceReport, json: string, signer: Signer): Promise<Buffer> {
+  const { suite, version, subject, started, ended, options, counts, conforms } = report;
+  const statement = {
+    ...{ suite, version, subject, started, ended, options, counts, conforms },
+    ...{ verdict: verdictOf(report), report: digestOf(Buffer.from(json)) },
+  };
+  const body = Buffer.from(`${JSON.stringify(statement, null, 2)}\n`);
+  const { digest, signature } = await signer.sign(body, PLAIN_STYLES.digest);
+  return messageBytes(
+    undefined,
+    { 'Content-Type': 'application/json', Digest: digest, 'nlgov-adr-payload-sig': signature },
+    body,
+  );
 }
 
 /** Failures with their reasons, then the counts by level. */

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { table } from '../../src/lib/output.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
-import { compareReports, type Difference } from '../report/compare.ts';
+import type { ConformanceReport } from '../report/report.ts';
 import { runTool } from './tool.ts';
 
 export function badgeCommand(terminal: Terminal): Command {
@@ -43,4 +43,19 @@ export function compareCommand(terminal: Terminal): Command {
 export function differences(names: readonly string[], found: readonly Difference[]): string | undefined {
   const rows = found.map(({ id, outcomes, title }) => [id, ...outcomes.map((one) => one ?? '(not run)'), title]);
   return rows.length === 0 ? undefined : table(['case', ...names, 'title'], rows);
+}
+
+interface Difference {
+  readonly id: string;
+  readonly title: string;
+  /** One outcome per report; undefined where the case did not run. */
+  readonly outcomes: readonly (string | undefined)[];
+}
+
+export function compareReports(reports: readonly ConformanceReport[]): readonly Difference[] {
+  const titles = new Map(reports.flatMap(({ cases }) => cases.map(({ id, title }) => [id, title] as const)));
+  const byId = reports.map(({ cases }) => new Map(cases.map((one) => [one.id, one.outcome] as const)));
+  return [...titles]
+    .map(([id, title]) => ({ id, title, outcomes: byId.map((outcomes) => outcomes.get(id)) }))
+    .filter(({ outcomes }) => new Set(outcomes).size > 1);
 }

@@ -6,8 +6,7 @@ import { readMessages, type SignedMessage } from '../signature/message.ts';
 import { SIGNATURES } from '../signature/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { type SuiteOptions, testSuite } from './test-suite.ts';
-import type { ToolContext } from './tool.ts';
-import { asUsage, readBytes, readText } from './usage.ts';
+import { asUsage, readBytes, readText, type ToolContext } from './tool.ts';
 
 export interface SignatureOptions extends SuiteOptions {
   readonly trust?: string;

@@ -18,8 +18,7 @@ import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts'
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
 import { type SuiteOptions, testSuite } from './test-suite.ts';
-import type { ToolContext } from './tool.ts';
-import { asUsage, readText } from './usage.ts';
+import { asUsage, readText, type ToolContext } from './tool.ts';
 
 export interface RequesterOptions extends SuiteOptions {
   readonly variant?: 'shv' | 'vs';

@@ -10,14 +10,12 @@ import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
 import type { ClientNeeds } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { createMask, visible } from '../mask.ts';
-import { compareReports } from '../report/compare.ts';
 import { type ConformanceReport, quoted } from '../report/report.ts';
 import { longestRunMs, type RunLimit, startLimit, USUAL_RATE, unlessAborted } from '../run-limit.ts';
 import type { CaseResult } from '../run-suite.ts';
-import { differences } from './reports.ts';
+import { compareReports, differences } from './reports.ts';
 import { exitAfter, exitSoon, watchProcess } from './run-end.ts';
-import { PROGRAM, runTool, type ToolContext } from './tool.ts';
-import { readText } from './usage.ts';
+import { PROGRAM, readText, runTool, type ToolContext } from './tool.ts';
 
 export interface SuiteOptions {
   readonly only?: readonly string[];

@@ -18,8 +18,7 @@ import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { requireAddress, type SuiteOptions, testSuite } from './test-suite.ts';
 import { MAX_TOKENS_BYTES } from './token-file.ts';
-import type { ToolContext } from './tool.ts';
-import { asUsage, readText } from './usage.ts';
+import { asUsage, readText, type ToolContext } from './tool.ts';
 
 export interface GegevensOptions extends SuiteOptions, TokenOptions {
   readonly variant?: 'shv' | 'vs';

@@ -5,7 +5,7 @@ import { parseUntrusted } from '../../src/lib/json/parse-untrusted.ts';
 import { clientCredentialsToken } from '../../src/lib/outbound/client-credentials.ts';
 import { answerIfAny } from '../case.ts';
 import type { Ask, Client } from '../exchange.ts';
-import { readText } from './usage.ts';
+import { readText } from './tool.ts';
 
 export type Tokens = Readonly<Record<string, () => Promise<string>>>;
 

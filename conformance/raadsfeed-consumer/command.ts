@@ -56,7 +56,7 @@ async function run(context: ToolContext, options: ConsumerOptions): Promise<void
   const [tested] = ways;
   if (tested === undefined || ways.length > 1) throw new UsageError('one of --state, --program and --feed is needed');
   const { commandConsumer, programConsumer, publishingConsumer } = await import('./consumer.ts');
-  const { runCommand } = await import('../run-command-line.ts');
+  const { runCommand } = await import('../child-program.ts');
   const signal = context.interrupted;
   const common = { env: context.terminal.env, timeoutMs: TIMEOUT_MS, signal };
   const patienceMs = patience * 1000;

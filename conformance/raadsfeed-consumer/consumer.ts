@@ -9,12 +9,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { Failed, Inconclusive } from '../case.ts';
 import type { ProgramOptions } from '../child-program.ts';
+import { runCommand } from '../child-program.ts';
 import { jsonIn } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { textAt } from '../json-members.ts';
 import { ProtocolError, restartedProgram } from '../protocol.ts';
 import { type FeedSubject, readSubject, walk } from '../raadsfeed/subject.ts';
-import { runCommand } from '../run-command-line.ts';
 import type { PlayedFeed, PlayedRecord } from './played-feed.ts';
 
 export type HeldResource = Pick<PlayedRecord, 'resource' | 'resourceType' | 'data'>;

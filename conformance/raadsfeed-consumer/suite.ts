@@ -6,9 +6,9 @@ import { BEGINNING } from './beginning.ts';
 import type { Consumer } from './consumer.ts';
 import { FAILURES } from './failures.ts';
 import { FOLLOWING } from './following.ts';
+import { openStage } from './played-feed.ts';
 import { REDACTIONS } from './removals.ts';
 import type { ConsumerSubject, SceneCase, SceneChapter } from './scene.ts';
-import { openStage } from './stage.ts';
 import { AGGREGATORS, TRUST } from './trust.ts';
 
 const CHAPTERS: readonly SceneChapter[] = [BEGINNING, FOLLOWING, REDACTIONS, FAILURES, TRUST, AGGREGATORS];

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Inconclusive, type Suite } from '../case.ts';
 import type { ProgramOptions } from '../child-program.ts';
+import { runCommand } from '../child-program.ts';
 import type { FeedSubject } from '../raadsfeed/subject.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
-import { runCommand } from '../run-command-line.ts';
 import { APPEARING } from './appearing.ts';
 import { CHANGING, DELETING } from './changing.ts';
 import { REDACTING } from './redacting.ts';

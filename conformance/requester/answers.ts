@@ -3,7 +3,7 @@ import type { Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, paging, signing, signingPage } from '../gegevens/sources.ts';
 import { PLANTED } from '../signature/planted.ts';
-import { refuses, requesterChapter, seen, TAKES_GOOD, takes } from './answer-case.ts';
+import { refuses, requesterChapter, seen, TAKES_GOOD, takes } from './subject.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
 

@@ -1,8 +1,7 @@
 import { rfc } from '../clause.ts';
 import { oneState, paging } from '../gegevens/sources.ts';
-import { type Judging, refuses, requesterChapter } from './answer-case.ts';
 import type { ScenarioName } from './scenarios.ts';
-import type { Played } from './subject.ts';
+import { type Judging, type Played, refuses, requesterChapter } from './subject.ts';
 
 const pagesOf = ({ requests }: Played): readonly number[] => requests.map(({ json }) => Number(Object(json).page ?? 1));
 

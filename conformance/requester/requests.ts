@@ -4,9 +4,8 @@ import { type Clause, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
-import { type Judging, requesterChapter } from './answer-case.ts';
 import type { ScenarioName } from './scenarios.ts';
-import { orderOf, type RequesterSubject } from './subject.ts';
+import { type Judging, orderOf, type RequesterSubject, requesterChapter } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
 
 /** A rule that every request must follow. */

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { type Asking, askingChapters, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { readContract } from '../contract.ts';
 import type { Client } from '../exchange.ts';
 import { type DrivenProgram, ProtocolError } from '../protocol.ts';
@@ -55,6 +55,35 @@ interface RequesterNeeds {
   /** Absent: the requester was pointed at the suppliers by hand and has sent its requests. */
   readonly program?: DrivenProgram | undefined;
 }
+
+export type Judging = Asking<RequesterSubject>;
+
+/** The prerequisite of all refusals. */
+export const TAKES_GOOD = 'R-ACC-01';
+export const requesterChapter = askingChapters<RequesterSubject>(TAKES_GOOD);
+
+/** If it counts records, it must count all of the supplier's. */
+export const takes = (scenario: ScenarioName): Judging => ({
+  check: async ({ play, suppliers }) => {
+    const { accepted, refused, records } = await play(scenario);
+    if (!accepted) return `it refused a good answer${refused === undefined ? '' : `: ${refused}`}`;
+    const expected = suppliers.recordsOf(scenario);
+    if (records === undefined || records === expected) return undefined;
+    return `it counts ${records} records, and was given ${expected}`;
+  },
+});
+
+export const refuses = (scenario: ScenarioName): Judging => ({
+  check: async ({ play }) => ((await play(scenario)).accepted ? 'it accepted the answer' : undefined),
+});
+
+export const seen = (scenario: ScenarioName): Judging => ({
+  check: async ({ play }) => {
+    const { accepted, refused } = await play(scenario);
+    if (accepted) return { seen: 'it accepts such an answer' };
+    return { seen: `it refuses such an answer${refused === undefined ? '' : `: ${refused}`}` };
+  },
+});
 
 export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
   const { client, model, suppliers, program, trust } = needs;

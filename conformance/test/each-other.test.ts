@@ -14,7 +14,7 @@ import { createClient } from '../client.ts';
 import { makeStrangers } from '../gegevens/strangers.ts';
 import { readSubject } from '../gegevens/subject.ts';
 import { GEGEVENS } from '../gegevens/suite.ts';
-import { openStage } from '../raadsfeed-consumer/stage.ts';
+import { openStage } from '../raadsfeed-consumer/played-feed.ts';
 import { makeKeys } from '../requester/keys.ts';
 import { startSuppliers } from '../requester/suppliers.ts';
 import { type CaseResult, runSuite } from '../run-suite.ts';

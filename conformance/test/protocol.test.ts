@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { expect, it, vi } from 'vitest';
+import { runCommand } from '../child-program.ts';
 import { type DrivenProgram, startProgram, wordsOf } from '../protocol.ts';
-import { runCommand } from '../run-command-line.ts';
 
 /** A Node program that runs this text for each line. */
 function program(onLine: string, timeoutMs = 20_000): DrivenProgram {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientCredentialsToken } from '../../src/lib/outbound/client-credentials.ts';
-import { openStage, type Stage } from '../raadsfeed-consumer/stage.ts';
+import { openStage, type Stage } from '../raadsfeed-consumer/played-feed.ts';
 import { makeKeys, type RunKeys } from '../requester/keys.ts';
 import { startConformance } from './program.ts';
 
