@@ -80,14 +80,12 @@ export function createClient(options: ClientOptions): Client {
   const keep = async (exchange: Exchange): Promise<void> => {
     exchanges.push(show(exchange));
     if (save === undefined) return;
-    const { sentBody, body } = exchange;
-    const whole = { ...exchange, sentBody: withoutSecrets(sentBody), body: withoutSecrets(body) };
+    // Bodies are saved whole, because a signature covers every byte, except where they grant access.
+    const safe = (bytes: Buffer): Buffer =>
+      [...secrets].some((secret) => bytes.includes(secret)) ? Buffer.from(mask(bytes.toString())) : bytes;
+    const whole = { ...exchange, sentBody: safe(exchange.sentBody), body: safe(exchange.body) };
     await saveExchange(save, exchanges.length, whole, mask);
   };
-
-  /** Bodies are saved whole, because a signature covers every byte, except where they grant access. */
-  const withoutSecrets = (body: Buffer): Buffer =>
-    [...secrets].some((secret) => body.includes(secret)) ? Buffer.from(mask(body.toString())) : body;
 
   const access = async (name: string | undefined): Promise<Record<string, string>> => {
     if (name === undefined) return {};
@@ -124,16 +122,8 @@ export function createClient(options: ClientOptions): Client {
       { method, headers: Object.fromEntries(all), body: body === undefined ? null : sentBody, signal: over },
       'none',
     );
-    const received = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)] as const);
-    const sent = Object.fromEntries(all.map(([name, value]) => [name, headerText(value)]));
-    const exchange = {
-      method,
-      url: to,
-      sent,
-      sentBody,
-      status: answer.statusCode,
-      headers: Object.fromEntries(received),
-    };
+    const [sent, received] = [headerTexts(all), headerTexts(Object.entries(answer.headers))];
+    const exchange = { method, url: to, sent, sentBody, status: answer.statusCode, headers: received };
     return { exchange, stream: answer.body };
   };
 
@@ -214,8 +204,10 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-function headerText(value: string | string[] | undefined): string {
-  return Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
+function headerTexts(headers: readonly (readonly [string, string | string[] | undefined])[]): Record<string, string> {
+  const text = (value: string | string[] | undefined) =>
+    Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
+  return Object.fromEntries(headers.map(([name, value]) => [name, text(value)]));
 }
 
 /** A body as sent: text and bytes unchanged, undefined as nothing, anything else as JSON. */

@@ -6,11 +6,11 @@ import { table } from '../../src/lib/output.ts';
 import { packageVersion } from '../../src/lib/package-version.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
+import type { Clause, Suite, SuiteDescription, SuiteSubject } from '../case.ts';
 import type { ClientNeeds } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { createMask, visible } from '../mask.ts';
-import { type ConformanceReport, quoted } from '../report/report.ts';
+import { quoted } from '../report/report.ts';
 import { longestRunMs, type RunLimit, startLimit, USUAL_RATE, unlessAborted } from '../run-limit.ts';
 import type { CaseResult } from '../run-suite.ts';
 import { compareReports, differences } from './reports.ts';
@@ -135,8 +135,7 @@ export async function testSuite<Subject extends SuiteSubject>(
 ): Promise<void> {
   const { output, interrupted, proxy, terminal } = context;
   const isWanted = selection(suite, options);
-  if (!suite.chapters.some(({ cases }) => cases.some(({ id }) => isWanted(id))))
-    throw new UsageError('--only and --not leave no case');
+  if (!idsOf(suite).some(isWanted)) throw new UsageError('--only and --not leave no case');
   if (options.sign !== undefined && options.report === undefined)
     throw new UsageError('--sign needs --report: the statement is written beside the report');
   const { readReport, readSigner, reportText, writeReport } = await import('./report-files.ts');
@@ -151,10 +150,7 @@ export async function testSuite<Subject extends SuiteSubject>(
     import('../report/report.ts'),
   ]);
   const connect = (signal: AbortSignal, whole?: { save: string | undefined; limit: RunLimit }): Client =>
-    createClient({
-      ...{ ...needs, subject: tested, rate: options.rate, signal, ...whole },
-      proxy,
-    });
+    createClient({ ...needs, subject: tested, rate: options.rate, signal, proxy, ...whole });
   const say = (text: string): void => output.progress(visible(text));
   const limit = startLimit(options.limit === undefined ? waitMs + longestRunMs(options.rate) : options.limit * 60_000);
   const stopWaiting = exitAfter(limit.signal, terminal);
@@ -176,16 +172,17 @@ export async function testSuite<Subject extends SuiteSubject>(
     if (untested !== undefined) throw new UsageError(`${name} cannot be tested: ${client.mask(untested)}`);
     const report = makeReport({
       ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
-      ...{
-        expectedFailures,
-        strict: options.strict ?? false,
-        requests: client.exchanges.length + (subject.answered?.() ?? 0),
-      },
-      ...{ options: shownOptions(options), mask: client.mask, canBeSent: subject.answered === undefined },
+      ...{ expectedFailures, strict: options.strict ?? false, options: shownOptions(options), mask: client.mask },
+      requests: client.exchanges.length + (subject.answered?.() ?? 0),
+      canBeSent: subject.answered === undefined,
       again: (id) => commandLine([suite.name, ...words], options, id),
     });
     if (options.report !== undefined) await writeReport(report, options.report, signer);
-    show(context, report, reportText(report), baseline);
+    const changed = baseline && compareReports([baseline, report]);
+    output.result({ ...report, ...(changed && { changed }) }, () => {
+      output.line(reportText(report));
+      if (changed !== undefined) output.line(differences(['then', 'now'], changed) ?? 'Nothing has changed since.');
+    });
     if (!report.conforms) terminal.exitCode = 1;
     const unrun = part && whyUntested(part, results);
     if (unrun !== undefined) throw new UsageError(`${part?.name} cannot be tested: ${client.mask(unrun)}`);
@@ -198,11 +195,15 @@ export async function testSuite<Subject extends SuiteSubject>(
 }
 
 /** Why none of the executed cases could be judged; undefined when one could, or none was executed. */
-function whyUntested({ chapters }: SuiteDescription, results: readonly CaseResult[]): string | undefined {
-  const ids = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
-  const found = results.filter(({ id }) => ids.has(id));
+function whyUntested(suite: SuiteDescription, results: readonly CaseResult[]): string | undefined {
+  const ids = idsOf(suite);
+  const found = results.filter(({ id }) => ids.includes(id));
   if (found.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')) return undefined;
   return found[0] && (found[0].reason ?? found[0].outcome);
+}
+
+function idsOf({ chapters }: SuiteDescription): readonly string[] {
+  return chapters.flatMap(({ cases }) => cases.map(({ id }) => id));
 }
 
 async function undo(
@@ -245,16 +246,13 @@ function selection({ chapters }: SuiteDescription, { only = [], not = [] }: Suit
  * The ids in a file; `#` starts a comment.
  * @throws {UsageError} also when the suite has no such case
  */
-async function readExpected(
-  { chapters, name }: SuiteDescription,
-  file: string | undefined,
-): Promise<ReadonlySet<string>> {
+async function readExpected(suite: SuiteDescription, file: string | undefined): Promise<ReadonlySet<string>> {
   if (file === undefined) return new Set();
   const ids = (await readText(file)).split('\n').map((line) => line.replace(/#.*/, '').trim());
   const listed = new Set(ids.filter((id) => id !== ''));
-  const known = new Set(chapters.flatMap(({ cases }) => cases.map(({ id }) => id)));
-  const unknown = [...listed].filter((id) => !known.has(id));
-  if (unknown.length > 0) throw new UsageError(`${file}: ${name} has no case ${unknown.join(', ')}`);
+  const known = idsOf(suite);
+  const unknown = [...listed].filter((id) => !known.includes(id));
+  if (unknown.length > 0) throw new UsageError(`${file}: ${suite.name} has no case ${unknown.join(', ')}`);
   return listed;
 }
 
@@ -293,30 +291,13 @@ function commandLine(begin: readonly string[], options: SuiteOptions, id: string
     .join(' ');
 }
 
-function show(
-  { output }: ToolContext,
-  report: ConformanceReport,
-  text: string,
-  baseline: ConformanceReport | undefined,
-): void {
-  const changed = baseline === undefined ? undefined : compareReports([baseline, report]);
-  output.result(changed === undefined ? report : { ...report, changed }, () => {
-    output.line(text);
-    if (changed !== undefined) output.line(differences(['then', 'now'], changed) ?? 'Nothing has changed since.');
-  });
-}
-
 function listCases({ output }: ToolContext, suite: SuiteDescription, options: SuiteOptions): void {
   const isWanted = selection(suite, options);
   const cases = suite.chapters.flatMap((chapter) => chapter.cases).filter(({ id }) => isWanted(id));
   const listed = cases.map(({ id, level, title, source }) => ({ id, level, title, source }));
   output.result(listed, () => {
-    const rows = listed.map(({ id, level, title, source }) => [
-      id,
-      level,
-      `${source.document}, ${source.clause}`,
-      title.en,
-    ]);
+    const sourceOf = ({ document, clause }: Clause): string => `${document}, ${clause}`;
+    const rows = listed.map(({ id, level, title, source }) => [id, level, sourceOf(source), title.en]);
     output.line(table(['case', 'level', 'source', 'title'], rows));
   });
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Chapter,
   type ConformanceCase,
+  chapterOf,
   described,
   Failed,
   type Finding,
@@ -67,13 +68,13 @@ export interface SceneChapter extends Chapter<ConsumerSubject> {
 
 export function sceneChapter(
   id: string,
-  [nl, en]: readonly [string, string],
+  title: readonly [nl: string, en: string],
   cases: Readonly<Record<string, ConsumerCase>>,
 ): SceneChapter {
-  return { id, title: { nl, en }, cases: Object.entries(cases).map(asCase) };
+  return chapterOf(id, title, cases, asCase);
 }
 
-function asCase([id, { prepare, unread, changes = [], play, ...written }]: [string, ConsumerCase]): SceneCase {
+function asCase(id: string, { prepare, unread, changes = [], play, ...written }: ConsumerCase): SceneCase {
   const scene = async (subject: ConsumerSubject): Promise<Finding> => {
     const { consumer, signal } = subject;
     const feed = subject.feedOf(id);
@@ -107,8 +108,11 @@ function asCase([id, { prepare, unread, changes = [], play, ...written }]: [stri
 
 const LEAST_READINGS = 3;
 
-async function look(subject: ConsumerSubject, feed: PlayedFeed, absent?: readonly string[]): Promise<undefined> {
-  const { consumer, patienceMs, signal } = subject;
+async function look(
+  { consumer, patienceMs, signal }: ConsumerSubject,
+  feed: PlayedFeed,
+  absent?: readonly string[],
+): Promise<undefined> {
   const end = performance.now() + patienceMs;
   // On a slow machine one read may take all the time available.
   for (let left = patienceMs === 0 ? 1 : LEAST_READINGS; ; left -= 1) {
