@@ -12,7 +12,7 @@ import {
   writtenChapters,
 } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { type ContractWalk, walkContract } from '../contract-walk.ts';
+import { type ContractWalk, walkContract } from '../contract.ts';
 import type { Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
 

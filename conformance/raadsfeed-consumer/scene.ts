@@ -17,7 +17,6 @@ import type { PlayedFeed } from './played-feed.ts';
 
 export interface ConsumerSubject extends SuiteSubject {
   readonly consumer: Consumer;
-  readonly feedOf: (id: string) => PlayedFeed;
   readonly play: (id: string) => Promise<Finding>;
   /** Milliseconds for a consumer to reach the state of a feed. */
   readonly patienceMs: number;
@@ -59,7 +58,7 @@ export function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
 
 export interface SceneCase extends ConformanceCase<ConsumerSubject> {
   readonly prepare?: ConsumerCase['prepare'];
-  readonly scene: (subject: ConsumerSubject) => Promise<Finding>;
+  readonly scene: (subject: ConsumerSubject, feed: PlayedFeed) => Promise<Finding>;
 }
 
 export interface SceneChapter extends Chapter<ConsumerSubject> {
@@ -75,9 +74,8 @@ export function sceneChapter(
 }
 
 function asCase(id: string, { prepare, unread, changes = [], play, ...written }: ConsumerCase): SceneCase {
-  const scene = async (subject: ConsumerSubject): Promise<Finding> => {
+  const scene: SceneCase['scene'] = async (subject, feed) => {
     const { consumer, signal } = subject;
-    const feed = subject.feedOf(id);
     const run: SceneRun = {
       ...{ consumer, feed, signal },
       look: (absent) => look(subject, feed, absent),

@@ -8,7 +8,7 @@ import { FAILURES } from './failures.ts';
 import { FOLLOWING } from './following.ts';
 import { openStage } from './played-feed.ts';
 import { REDACTIONS } from './removals.ts';
-import type { ConsumerSubject, SceneCase, SceneChapter } from './scene.ts';
+import type { ConsumerSubject, SceneChapter } from './scene.ts';
 import { AGGREGATORS, TRUST } from './trust.ts';
 
 const CHAPTERS: readonly SceneChapter[] = [BEGINNING, FOLLOWING, REDACTIONS, FAILURES, TRUST, AGGREGATORS];
@@ -52,11 +52,6 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
       one.prepare?.(feed);
       return { ...one, feed };
     });
-  const sceneOf = (id: string) => {
-    const found = scenes.find((scene) => scene.id === id);
-    if (found === undefined) throw new TypeError(`there is no scene for ${id}`);
-    return found;
-  };
   let running: ReadonlyMap<string, Promise<Finding>> | undefined;
   const end = async (): Promise<undefined> => {
     over.abort();
@@ -67,10 +62,17 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
   const subject: ConsumerSubject = {
     ...{ client, consumer, patienceMs, values: {}, fault: readContract('raadsfeed.yaml') },
     signal: AbortSignal.any([needs.signal, over.signal]),
-    feedOf: (id) => sceneOf(id).feed,
     play(id) {
-      if (consumer.atOnce) running ??= new Map(scenes.map((one) => [one.id, started(one, subject)]));
-      return running?.get(id) ?? sceneOf(id).scene(subject);
+      const start = ({ scene, feed }: (typeof scenes)[number]) => {
+        const finding = scene(subject, feed);
+        // A failure belongs to the case that awaits it, if any.
+        finding.catch(() => undefined);
+        return finding;
+      };
+      if (consumer.atOnce) running ??= new Map(scenes.map((one) => [one.id, start(one)]));
+      const found = scenes.find((one) => one.id === id);
+      if (found === undefined) throw new TypeError(`there is no scene for ${id}`);
+      return running?.get(id) ?? start(found);
     },
     answered: () => stage.feeds.reduce((sum, { calls }) => sum + calls.length, 0),
     undo: end,
@@ -82,11 +84,4 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
     throw error;
   }
   return subject;
-}
-
-/** A failure belongs to the case that awaits it, if any. */
-function started({ scene }: SceneCase, subject: ConsumerSubject): Promise<Finding> {
-  const finding = scene(subject);
-  finding.catch(() => undefined);
-  return finding;
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../src/lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type CaseRun, type Finding, firstFaulty } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { PUBLISHED, publishedContract } from './published-contract.ts';
+import { PUBLISHED, publishedContract } from './service-document.ts';
 import { contract, draft, rfc } from './sources.ts';
 import { feedChapters, gives } from './subject.ts';
 

@@ -1,7 +1,6 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { firstFault } from '../case.ts';
+import { type CaseRun, firstFault, Skipped } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { PUBLISHED, publishedContract } from './published-contract.ts';
 import { contract, draft } from './sources.ts';
 import { codesIn, feedChapters, organisationsOf, textsIn } from './subject.ts';
 
@@ -9,6 +8,21 @@ import { codesIn, feedChapters, organisationsOf, textsIn } from './subject.ts';
 const KIND = /^(vergadering|agendapunt|informatieobject)$/i;
 /** Clock differences up to this are accepted. */
 export const CLOCK_SKEW_MS = 300_000;
+
+export const PUBLISHED = { ask: [{ to: '{base}/openapi.json' }], expect: { status: [200, 404] } };
+
+/**
+ * Its security requirement and its operations.
+ * @throws {Skipped} when none is published
+ */
+export function publishedContract({ answers: [answer] }: CaseRun) {
+  if (answer?.status === 404 || !isRecord(answer?.json)) throw new Skipped('no contract is published at openapi.json');
+  const { paths, security } = answer.json;
+  const operations = Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, item]) =>
+    Object.entries(isRecord(item) ? item : {}).map(([method, operation]) => ({ path, method, operation })),
+  );
+  return { security, operations };
+}
 
 const serviceDocument = (quote: string) => draft('Service document', quote);
 

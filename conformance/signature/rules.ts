@@ -1,7 +1,8 @@
 /** The rules for a signed message of a requester or supplier, each with its source and a check. */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Certificate } from '../../src/lib/jades/certificate.ts';
+import type { Certificate, JadesErrorCode } from '../../src/lib/jades/certificate.ts';
+import { keyFault, validatePath } from '../../src/lib/jades/chain.ts';
 import { digestOf, HTTP_HEADERS, verifySignature } from '../../src/lib/jades/signature.ts';
 import { parseProtectedHeader } from '../../src/lib/jades/verify.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
@@ -9,9 +10,8 @@ import { parseStrictObject } from '../../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { signing, signingModule, signingPage } from '../gegevens/sources.ts';
-import { CERTIFICATE_RULES } from './certificate-rules.ts';
-import { SIGNATURE, type SignedMessage } from './message.ts';
+import { identification, signing, signingModule, signingPage } from '../gegevens/sources.ts';
+import { SIGNATURE, type SignedMessage, type Trust } from './message.ts';
 import { certificatesOf, type RuleName, refusal, type SignatureRule } from './rule.ts';
 
 const DIGEST = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
@@ -71,6 +71,16 @@ function contentDigestFault(message: SignedMessage): string | undefined {
   const digest = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/.exec(value)?.[1];
   if (digest === undefined) throw new Skipped('there is no `Content-Digest` with sha-256');
   return digest === hash('sha256', message.body, 'base64') ? undefined : 'the `Content-Digest` does not match the body';
+}
+
+const pathOf = (message: SignedMessage, { anchors, at }: Trust): readonly Certificate[] =>
+  validatePath(certificatesOf(message), { anchors, requiredPolicies: [], at });
+
+function revocation(message: SignedMessage, trust: Trust, code: JadesErrorCode): Promise<string | undefined> {
+  const { checkRevocation } = trust;
+  if (checkRevocation === undefined)
+    throw new Skipped('revocation is not looked up: neither --online nor --crl was given');
+  return refusal(() => checkRevocation(pathOf(message, trust)), code);
 }
 
 /** In the order of the cases. */
@@ -259,5 +269,66 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
       return times.some((time) => time > at.getTime() + LEEWAY_MS) ? 'the time is in the future' : undefined;
     },
   },
-  ...CERTIFICATE_RULES,
+  anchor: {
+    must: signing('Chain validated up to the government PKI root'),
+    nl: 'De keten leidt naar een vertrouwd stamcertificaat',
+    en: 'The chain leads to a trusted root certificate',
+    needs: ['holds'],
+    judge: (message, trust) => refusal(() => pathOf(message, trust), 'certificate-untrusted'),
+  },
+  validity: {
+    must: signing('validity period checked'),
+    nl: 'Alle certificaten zijn geldig',
+    en: 'All certificates are valid',
+    needs: ['anchor'],
+    judge: (message, trust) => refusal(() => pathOf(message, trust), 'certificate-expired'),
+  },
+  usage: {
+    must: rfc(
+      5280,
+      '4.2.1.3',
+      'The digitalSignature bit is asserted when the subject public key is used for verifying digital signatures',
+    ),
+    nl: 'Het eerste certificaat mag ondertekenen',
+    en: 'The first certificate may sign',
+    needs: ['anchor'],
+    judge: (message, trust) => refusal(() => pathOf(message, trust), 'certificate-usage'),
+  },
+  strength: {
+    must: rfc(7518, '3.5', 'A key of size 2048 bits or larger MUST be used with this algorithm'),
+    nl: 'De sleutel is een RSA-sleutel van ten minste 2048 bits',
+    en: 'The key is an RSA key of at least 2048 bits',
+    needs: ['x5c'],
+    judge: (message) => {
+      const key = certificatesOf(message)[0]?.x509.publicKey;
+      return key === undefined ? 'there is no key' : keyFault(key);
+    },
+  },
+  oin: {
+    should: identification(
+      'Dit (sub)OIN wordt bij PKIo certificaten geplaatst in het SerialNumber veld van het Subject',
+    ),
+    nl: 'Het certificaat noemt het OIN of het handelsregisternummer van wie ondertekent',
+    en: 'The certificate names the OIN or the trade register number of the signer',
+    needs: ['x5c'],
+    judge: (message) => {
+      const subject = certificatesOf(message)[0]?.x509.subject ?? '';
+      if (/^serialNumber=(\d{20}|\d{8})$/m.test(subject)) return undefined;
+      return 'its subject has no serialNumber of 20 or 8 digits';
+    },
+  },
+  revoked: {
+    must: signing('revocation check by OCSP or CRL'),
+    nl: 'Geen certificaat is ingetrokken',
+    en: 'No certificate was revoked',
+    needs: ['validity', 'usage'],
+    judge: (message, trust) => revocation(message, trust, 'certificate-revoked'),
+  },
+  status: {
+    should: signing('revocation check by OCSP or CRL'),
+    nl: 'De intrekkingsstatus van elk certificaat is na te gaan',
+    en: 'The revocation status of every certificate can be checked',
+    needs: ['validity', 'usage'],
+    judge: (message, trust) => revocation(message, trust, 'revocation-unknown'),
+  },
 };

@@ -1,7 +1,7 @@
 /** Errors and HTTP, and finally the contract itself, against which every answer of the run is checked. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type Finding } from '../case.ts';
-import type { Departure } from '../contract-walk.ts';
+import type { Departure } from '../contract.ts';
 import { objectsIn } from '../json-members.ts';
 import { withoutTls } from '../transport-security.ts';
 import { type Log, listPath, logChapter, NORMAL } from './log-case.ts';

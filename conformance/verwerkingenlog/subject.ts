@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
 import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { type ContractWalk, walkContract } from '../contract-walk.ts';
+import { type ContractWalk, walkContract } from '../contract.ts';
 import type { Client } from '../exchange.ts';
 
 export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];

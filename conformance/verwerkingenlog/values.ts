@@ -1,6 +1,6 @@
 /** Paging and the limits of the contract: each member and parameter is tried with values that its schema refuses. */
 import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
-import { type WrongValue, wrongValues } from '../contract-walk.ts';
+import { type WrongValue, wrongValues } from '../contract.ts';
 import type { Exchange } from '../exchange.ts';
 import { actiePath, idsIn, type Log, listPath, logChapter, NORMAL } from './log-case.ts';
 import { contract, vng } from './sources.ts';
