@@ -10,7 +10,7 @@ import { Problem } from '../lib/problem.ts';
 import type { OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { LARGE_OBJECTS } from './changes.ts';
-import { reveal, toStore, toStoreWithinBudget } from './domain/encryption.ts';
+import { reveal, type SealedVersie, toStore, toStoreWithinBudget } from './domain/encryption.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import { type Appended, isFaultOfValue, type NewVersion } from './store/append.ts';
@@ -64,11 +64,24 @@ export function createAppender(
     observe: (size) => groupSizes.observe(size),
   });
 
+  /** Actions that are being encrypted, and are in no group yet. */
+  const encrypting = new Set<Promise<SealedVersie>>();
+
   function add(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {
     const objects = clear.objecten.length;
     if (objects <= FEW_OBJECTS) return groups.add({ ...toStore(writer, clear, keys), ...request });
-    const addMany = async () => groups.add({ ...(await toStoreWithinBudget(writer, clear, keys)), ...request });
-    return objects <= LARGE_OBJECTS ? addMany() : large.run(clear.door, addMany);
+    if (objects <= LARGE_OBJECTS) return addMany(clear, request);
+    return large.run(clear.door, () => addMany(clear, request));
+  }
+
+  async function addMany(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {
+    const sealed = toStoreWithinBudget(writer, clear, keys);
+    encrypting.add(sealed);
+    try {
+      return groups.add({ ...(await sealed), ...request });
+    } finally {
+      encrypting.delete(sealed);
+    }
   }
 
   /** The first version that was stored under an idempotency key, hashed with one of these log keys. @throws {Problem} 409 for another action */
@@ -105,6 +118,8 @@ export function createAppender(
           const before = await replay(key, others, actie);
           if (before !== undefined) return before;
         }
+        // Before the work of encrypting it.
+        if (groups.isFull()) throw logFull();
         const now = clock.now();
         const clear = eersteVersie(actie, newActieId(now), now, auteur);
         const result = await add(clear, {
@@ -123,6 +138,7 @@ export function createAppender(
     },
     async idle(): Promise<void> {
       await large.idle();
+      await Promise.allSettled(encrypting);
       await groups.idle();
     },
   };
@@ -199,6 +215,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
     }
   }
 
+  const isFull = (): boolean => waiting.length >= options.maxWaiting;
   const isIdle = (): boolean => running === 0 && waiting.length === 0;
   function tellIdle(): void {
     if (onIdle.length > 0 && isIdle()) for (const resolve of onIdle.splice(0)) resolve();
@@ -253,13 +270,14 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
   return {
     /** The item's own result, after its group was committed. @throws the error of the item or its group */
     add(item: T): Promise<R> {
-      if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
+      if (isFull()) return Promise.reject(options.full());
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
       if (waiting.length === 0) queueMicrotask(start);
       return new Promise((resolve, reject) => {
         waiting.push({ item, key: options.key?.(item), resolve, reject, since: performance.now() });
       });
     },
+    isFull,
     idle: (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
   };
 }

@@ -1,5 +1,5 @@
 /** Actions stored in one group, bypassing the contract that would refuse their faults. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
@@ -51,4 +51,29 @@ it.each([
   expect(kept.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   expect(kept[2]).toMatchObject({ reason: { message: expect.stringContaining(error) } });
   expect((await count()) - before).toBe(4);
+});
+
+const persons = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    ...{ soortObjectId: 'BSN', objectId: String(900_000_000 + i) },
+    ...{ betrokkenheid: null, soortenGegevens: null },
+  }));
+
+it('refuses an action for which there is no room before it encrypts its persons', async () => {
+  const encrypt = vi.spyOn(log.keys, 'encrypt');
+  const waiting = Array.from({ length: 20_000 }, () => log.append(actie(), auteur));
+  await expect(log.append(actie({ verwerkteObjecten: persons(1) }), auteur)).rejects.toMatchObject({
+    kind: { status: 503 },
+  });
+  expect(encrypt).not.toHaveBeenCalled();
+  encrypt.mockRestore();
+  await Promise.all(waiting);
+});
+
+it('stores actions about several hundred persons that are being encrypted when the service stops', async () => {
+  const stopping = await buildApp({ config: readConfig(env(), 'serve'), log: createLogger('silent') });
+  const acties = Array.from({ length: 40 }, () => actie({ verwerkteObjecten: persons(1000) }));
+  const stored = Promise.allSettled(acties.map((one) => stopping.actieLog.append(one, auteur)));
+  await stopping.close();
+  expect((await stored).map(({ status }) => status)).toEqual(acties.map(() => 'fulfilled'));
 });

@@ -168,7 +168,9 @@ describe('a group commit', () => {
     const { commits, endAll } = stage({ maxWaiting: 1 });
     const results = [commits.add('a')];
     await Promise.resolve();
+    expect(commits.isFull()).toBe(false);
     results.push(commits.add('b'));
+    expect(commits.isFull()).toBe(true);
     await expect(commits.add('c')).rejects.toThrow('full');
     await endAll();
     await Promise.all(results);

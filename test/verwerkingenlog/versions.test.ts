@@ -43,6 +43,23 @@ async function history(actieId: string) {
 }
 
 describe('a change', () => {
+  it('counts each version that it adds', async () => {
+    const { actieId, body } = await posted();
+    await log.call(ALL, 'POST', '/verwerkingsacties', body);
+    const appends = async (): Promise<number> => {
+      const metrics = await (await fetch(`${log.server.managementUrl}/metrics`)).text();
+      return Number(/^koppelvlak_verwerkingenlog_appends_total (\d+)/m.exec(metrics)?.[1]);
+    };
+    const path = `/verwerkingsacties/${actieId}`;
+    const before = await appends();
+    await log.call(ALL, 'PUT', path, { ...body, actieNaam: 'Anders' });
+    expect((await appends()) - before).toBe(1);
+    await log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, { bewaartermijn: 'P1Y' });
+    expect((await appends()) - before).toBe(3);
+    await log.call(ALL, 'DELETE', path);
+    expect((await appends()) - before).toBe(4);
+  });
+
   it('adds a version with its author, and leaves the earlier ones', async () => {
     const { actieId, body } = await posted();
     const put = await log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, { ...body, actieNaam: 'Anders' });

@@ -229,7 +229,7 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const withLdv = callerOf(request).scopes.has('update:confidential');
     const change = { names: lockOfVerwerking(verwerkingId), ...changerOf(request, reply) };
-    await actieLog.changes.run(change, async (db) => {
+    const appended = await actieLog.changes.run(change, async (db) => {
       // Later appends are not affected.
       const acties = await readActies(db, verwerkingId, { withLdv });
       if (acties.length === 0) throw unknownVerwerkingsactie('verwerkingId');
@@ -239,8 +239,9 @@ export function patchVerwerkingsacties(app: FastifyInstance): void {
         acties.map(({ categorie }) => categorie),
       );
       const patch = { vertrouwelijkheid, bewaartermijn, proof };
-      await patchActies(db, acties, patch, clock.now(), auteurOf(request), actieLog.store);
+      return await patchActies(db, acties, patch, clock.now(), auteurOf(request), actieLog.store);
     });
+    appended.forEach(actieLog.count);
     return reply.code(204).send();
   });
 }

@@ -117,7 +117,7 @@ export async function patchActies(
   now: Date,
   auteur: Auteur,
   store: VersionStore,
-): Promise<void> {
+): Promise<Appended[]> {
   await preferIndexes(db);
   const nextOf = async (current: StoredVersie): Promise<SealedVersie> => {
     const next = { ...patched(current, change, now, auteur), seed: null };
@@ -127,6 +127,7 @@ export async function patchActies(
     const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
     return { versie: { ...next, seed: encryptSeed(current.keyName, current.actieId, seed, keys) }, entry };
   };
+  const appended: Appended[] = [];
   for (const ids of batchesOf(acties)) {
     const { rows } = await db.query<VersieRow>(
       `select distinct on (v.actie_id) ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
@@ -136,8 +137,9 @@ export async function patchActies(
     const current = rows.map(fromRow);
     const next: SealedVersie[] = [];
     for (const one of current) next.push(await nextOf(one));
-    await replaceVersies(db, current, next, store);
+    appended.push(...(await replaceVersies(db, current, next, store)));
   }
+  return appended;
 }
 
 function* batchesOf(acties: readonly ActieOfVerwerking[]): Generator<readonly string[]> {
