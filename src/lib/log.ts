@@ -38,7 +38,6 @@ const MAX_LOGGED_CAUSES = 5;
 export function logError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an error' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  // A host with several addresses fails with an error for each and no message of its own.
   const message = hiddenMessage(error, code) ?? (error.message === '' ? reasonOf(error) : error.message);
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
   return {
@@ -66,14 +65,21 @@ const MAX_REASON_CAUSES = 4;
 export function reasonOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const parts = error.message === '' ? partsOf(error) : [];
   const own =
-    error instanceof AggregateError && error.message === '' && error.errors.length > 0
-      ? [...new Set(error.errors.map((one) => reasonOf(one, depth + 1)))].join('; ')
+    parts.length > 0
+      ? [...new Set(parts.map((part) => reasonOf(part, depth + 1)))].join('; ')
       : hiddenMessage(error, code) || error.message || code || error.name;
   const named = code === undefined || own.includes(code) || !/^[A-Z][A-Z0-9_]+$/.test(code) ? own : `${own} (${code})`;
   if (error.cause === undefined || depth >= MAX_REASON_CAUSES) return named;
   const cause = reasonOf(error.cause, depth + 1);
   return named.includes(cause) ? named : `${named}: ${cause}`;
+}
+
+/** Each address of a host may have failed, or the release (`await using`) after a failure. */
+function partsOf(error: Error): readonly unknown[] {
+  if (error instanceof SuppressedError) return [error.suppressed, error.error];
+  return error instanceof AggregateError ? error.errors : [];
 }
 
 /** The error of a port that cannot be opened, naming the variable to change; `undefined` for other errors. */

@@ -25,6 +25,19 @@ it('names what is wrong with a certificate by its code', () => {
   );
 });
 
+it('keeps the failure of some work when its release fails too', async () => {
+  const failing = async (): Promise<void> => {
+    await using opened = new AsyncDisposableStack();
+    opened.defer(async () => {
+      throw new Error('the database does not end');
+    });
+    throw new Error('port 80 is taken');
+  };
+  const error: unknown = await failing().catch((cause: unknown) => cause);
+  expect(reasonOf(error)).toBe('port 80 is taken; the database does not end');
+  expect(logError(error).message).toBe(reasonOf(error));
+});
+
 it('ends for any chain of causes', () => {
   const error = new Error('a');
   error.cause = error;
