@@ -27,7 +27,7 @@ export interface PoolOptions {
 }
 
 /** Added to the server's own limit, so that only a silent connection exceeds it. */
-const SILENCE_MARGIN_MS = 5000;
+export const SILENCE_MARGIN_MS = 5000;
 const IDLE_SECONDS = 30;
 /** Connections are renewed after this time, to follow a change of servers. */
 const LIFETIME_SECONDS = 1800;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
-import { closeOnAbort, type Pool } from './pool.ts';
+import { closeOnAbort, type Pool, SILENCE_MARGIN_MS } from './pool.ts';
 
 /** The database of a store function: a pool, or the client of its caller's transaction. */
 export interface Db {
@@ -125,8 +125,6 @@ export function withTimeBudget(client: pg.PoolClient, ms: number): Db {
   };
 }
 
-/** Added to the server's limit, so that only a connection that has gone silent exceeds it. */
-const SILENCE_MARGIN_MS = 5000;
 /** The longest timer (milliseconds): the driver has no `unlimited` for a single statement. */
 const LONGEST_MS = 2 ** 31 - 1;
 
