@@ -31,7 +31,7 @@ interface Seen {
   readonly conflict?: readonly string[];
 }
 
-/** Gets the bytes at an address below the log's prefix: `checkpoint`, `tile/0/000`. */
+/** @param path below the log's prefix: `checkpoint`, `tile/0/000` */
 type FetchBelow = (path: string) => Promise<Uint8Array>;
 
 export function proofMonitorCommand(terminal: Terminal): Command {
@@ -105,8 +105,7 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
 }
 
 /**
- * Reads the checkpoint of a log and compares it with the last one seen. One that is `older` is its ancestor, from a cache or an instance that is behind.
- * @param seen the signed checkpoint of the last run
+ * An `older` checkpoint is an ancestor of the one seen in the last run, from a cache or an instance that is behind.
  * @throws {Error} when the log cannot be read, or its checkpoint is not signed by the key
  */
 async function observe(fetchBelow: FetchBelow, key: VerifierKey, seen: string | undefined) {

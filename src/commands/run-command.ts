@@ -9,7 +9,6 @@ import type { ProofWriterOf } from '../proof/proof-log.ts';
 import { baseUrlOf, type Config, knownVariables, readConfig } from '../settings/read-config.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 
-/** The context of a command with the database open. */
 export interface CommandContext extends ToolContext {
   readonly database: Database;
   readonly proof: ProofWriterOf;

@@ -1,7 +1,4 @@
-/**
- * The keys of the proof logs. `PROOF_KEY` signs, and all others derive from it. The sealing key is the part for writers: it seals entries, encrypts
- * seeds and records removals, and cannot sign.
- */
+/** The keys of the proof logs, all derived from `PROOF_KEY`. The sealing key is the part for writers, and cannot sign. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Db } from '../database/transaction.ts';
 import { type Config, ConfigError, type ConfigFault } from '../settings/read-config.ts';
@@ -19,10 +16,7 @@ export interface SealingKey {
 /** No origin and no witness name has a colon, so no signing key is derived from these texts. */
 const PURPOSES = ['zaden', 'verwijderingen'] as const;
 
-/**
- * The seed of a separate key, from the one secret of the service (HKDF-SHA-256 of RFC 5869, without salt).
- * @param purpose the origin of a log, or the name of a witness
- */
+/** HKDF-SHA-256 of RFC 5869, without salt. @param purpose the origin of a log, or the name of a witness */
 export function deriveSeed(proofKey: Uint8Array, purpose: string): Uint8Array {
   if (proofKey.length !== KEY_BYTES) throw new TypeError(`the key of the proofs has ${KEY_BYTES} bytes`);
   return new Uint8Array(hkdfSync('sha256', proofKey, '', purpose, KEY_BYTES));
@@ -75,10 +69,7 @@ export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'
   return derived ?? own;
 }
 
-/**
- * Compares the configured keys with those that started the logs of this database; the first use stores a check value.
- * @throws {ConfigError} that names the setting
- */
+/** The keys that started the logs of this database; the first use stores a check value. @throws {ConfigError} that names the setting */
 export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>): Promise<void> {
   const sealingKey = readSealingKey(proof);
   const wrong = sealingKey && (await faultOfKey(db, sealingKey, proofKeyOf(proof)));

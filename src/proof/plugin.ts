@@ -39,12 +39,10 @@ export const proofWriters = fp(
 
 const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
 const PROOF_PREFIX = '/proof/v1';
-/** A warning is due when entries wait for more than this many intervals. */
 const LATE_INTERVALS = 3;
 
 /**
- * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
- * @param options.logs of the areas that are served
+ * Nothing when no log is switched on here. @param options.logs of the areas that are served
  * @throws {Error} for operators, when this database has a log that is not configured
  */
 export const proof = fp(serveProof, {
@@ -128,10 +126,7 @@ interface RunSequencer extends Sequencer {
   readonly failing: Failing;
 }
 
-/**
- * Starts the logs when the server listens, then runs a round of each sequencer, and again every interval, one after another. A failed round is
- * retried; meanwhile entries wait in the queue.
- */
+/** A round of each sequencer every interval, one after another. A failed round is retried; meanwhile entries wait in the queue. */
 function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): void {
   const { log, settings, metrics } = app;
   const failures = new Counter({
@@ -171,7 +166,6 @@ function runInTurns(app: FastifyInstance, sequencers: readonly RunSequencer[]): 
   });
 }
 
-/** Readiness, the operator's page and the metrics of the logs. */
 function observe(app: FastifyInstance, sequencers: readonly RunSequencer[]): void {
   const { settings: config, metrics } = app;
   const { pool } = app.database;
@@ -231,10 +225,7 @@ function warningOf(config: Config, { log, stored, pending, oldestSeconds, unsign
 
 const INSTANCE_TIMEOUT_MS = 2_000;
 
-/**
- * Asks the other instances of this service for the last checkpoint of an origin that they published, which they remember outside the database. It is
- * not verified. Instances that do not answer, or published nothing, are left out.
- */
+/** The last checkpoints that other instances published, not verified: they remember them outside the database. One that fails is left out. */
 function askInstances(app: FastifyInstance): (log: StoredLog) => Promise<readonly string[]> {
   const { settings, stopping: signal } = app;
   // The operator chose the addresses.

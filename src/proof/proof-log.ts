@@ -1,7 +1,4 @@
-/**
- * Logs that prove what was recorded and when. An area adds entries in its own transactions; `src/proof` gives them a place in a tree, publishes
- * signed checkpoints and makes the proofs. @see docs/proof.md
- */
+/** Logs that prove what was recorded and when: what an area adds in its own transactions gets a place in a signed tree. @see docs/proof.md */
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from '../database/pool.ts';
 import type { Db } from '../database/transaction.ts';
@@ -19,7 +16,6 @@ export interface Sealed {
   readonly entry: Uint8Array;
 }
 
-/** Records that leave the database in this transaction. */
 export interface Removal {
   /** `bewaartermijn`, `opschoning`. */
   readonly kind: string;
@@ -30,11 +26,9 @@ export interface Removal {
   readonly numbers: readonly number[];
 }
 
-/** A record with what its proof shows. */
 export interface Shown {
   readonly record: ProofRecord;
   readonly seed: Uint8Array;
-  /** `proof_number`; in the feed the `sequenceNumber`. */
   readonly number: number;
   /** Names of the parts that the reader has; for the others the proof has the commitment. */
   readonly shown: ReadonlySet<string>;
@@ -53,13 +47,10 @@ export interface NumberedRecords {
   seal(db: Db, from: number, upTo: number): Promise<NumberedEntry[]>;
 }
 
-/** A stored record as `proof verify` reads it. */
 export interface StoredProof {
   /** For operators; never a person. */
   readonly name: string;
-  /** `proof_number`, in the feed the `sequenceNumber`; absent: it has none. */
   readonly number?: number;
-  /** Recomputed from the record and its seed. */
   readonly entry?: Uint8Array;
   /** Why its entry cannot be recomputed. */
   readonly fault?: string;
@@ -71,13 +62,9 @@ export interface StoredProof {
   readonly recordedAt?: Date;
 }
 
-/** A log as its area registers it. */
 export interface ProvenLog {
   readonly name: ProofLogName;
-  /**
-   * Every stored record for `proof verify`, in the order of its number where that is the order of the leaves.
-   * @param needs.db one snapshot of the database
-   */
+  /** Every stored record, in the order of its number where that is the order of the leaves. @param needs.db one snapshot of the database */
   records(needs: {
     readonly config: Config;
     readonly pool: Pool;
@@ -86,15 +73,11 @@ export interface ProvenLog {
   }): Promise<AsyncIterable<StoredProof>>;
   /** When the last record with an entry was recorded; for a log that can be ended. */
   readonly lastProven?: (db: Db) => Promise<Date | undefined>;
-  /** For a log whose leaves are in the order of the numbers of its records. */
   readonly numbered?: (writer: ProofWriter) => NumberedRecords;
-  /** Its own addresses beside those of the log. */
   readonly routes?: (scope: FastifyInstance, pool: Pool, writer: ProofWriter) => void;
 }
 
-/** The operations of an area on its log. */
 export interface ProofWriter {
-  /** Time until the next checkpoint, which a new record needs for its proof. */
   readonly intervalSeconds: number;
   /** With a new random seed. */
   seal(record: ProofRecord): Sealed;

@@ -1,7 +1,4 @@
-/**
- * The entry of a record: 33 bytes that reveal nothing about it without the salt of a part. Parts are shown or hidden together; of a hidden one only
- * the commitment is known, and nobody outside gets the seed.
- */
+/** The entry of a record: 33 bytes that reveal nothing about it without the salt of a part. Nobody outside gets the seed of the salts. */
 import { hash } from 'node:crypto';
 import { hmacSha256, type Octets, octets } from '../lib/hmac.ts';
 import { CanonicalFormError, canonicalJson } from '../lib/json/canonical-json.ts';
@@ -94,9 +91,8 @@ export function entryWith(digest: Octets, format = FIRST_FORMAT): Uint8Array {
 }
 
 /**
- * The `extra` of a proof, with which its reader computes the entry: JSON with the salts (base64) of the `parts` that this reader sees, and the
- * commitments to the `hidden` others; the `format` unless it is the first; and for an older format the `members` of each shown part, because today's
- * answer may have more.
+ * The `extra` of a proof: JSON with the salts (base64) of the `parts` that this reader sees, and the commitments to the `hidden` others, also those
+ * without content; the `format` unless it is the first; for an older one the `members` of each shown part, because today's answer may have more.
  */
 export async function disclosure(
   seed: Uint8Array,
@@ -120,10 +116,7 @@ export async function disclosure(
   return Buffer.from(JSON.stringify(extra));
 }
 
-/**
- * Computes the entry from the parts that a reader has and the `extra` of a proof, and counts the parts that are hidden from that reader.
- * @throws {FormatError} unless the reader has exactly the parts that have a salt: with fewer nothing is shown, and more would not be covered
- */
+/** @throws {FormatError} unless the reader has exactly the parts that have a salt: with fewer nothing is shown, more would not be covered */
 export function openDisclosure(
   parts: Parts,
   extra: Uint8Array | undefined,

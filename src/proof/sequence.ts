@@ -34,7 +34,6 @@ export interface LogOptions {
   readonly host: () => string;
   /** Each batch is padded to a multiple of this; 0: no padding. */
   readonly pad: number;
-  /** The records of the feed; only for its log. */
   readonly numbered?: NumberedRecords | undefined;
 }
 
@@ -62,8 +61,7 @@ export async function openLog({ pool, log, proofKey, host, numbered }: LogOption
 /**
  * Continues after a conflict, at an operator's request. The old log stays readable; entries without a place in it, and all later ones, go under the
  * new origin, whose first leaf binds the last checkpoint of the old one.
- * @returns the new origin, with the leaves of the last checkpoint of the old one and those of it in the database
- * @throws {Error} for operators
+ * @returns the leaves of that checkpoint too, and those of the old origin in the database @throws {Error} for operators
  */
 export async function beginNewOrigin(
   pool: Pool,

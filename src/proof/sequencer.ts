@@ -1,7 +1,4 @@
-/**
- * One log: sequences committed entries, signs checkpoints of committed trees, and publishes only extensions of the published tree. Instances share
- * the work through a lock of the database.
- */
+/** One log: sequences committed entries, signs committed trees, and publishes only extensions of the published one. Instances take turns. */
 import { signerOf } from './keys.ts';
 import { type LogOptions, openLog, sequenceBatch } from './sequence.ts';
 import { ConflictError, type PublishedCheckpoints } from './state.ts';
@@ -56,7 +53,6 @@ export function createSequencer(options: SequencerOptions) {
     }
   }
 
-  /** What this instance published last. */
   const ownOf = ({ origin }: StoredLog): readonly string[] => [published.get(origin) ?? []].flat();
 
   /** Compares with instances and, for a lost state, witnesses, which may know a newer checkpoint. @throws {ConflictError} */
@@ -102,10 +98,7 @@ export function createSequencer(options: SequencerOptions) {
       throw new ConflictError(contradicts(contradiction, size));
   }
 
-  /**
-   * Required once after a start, before a larger tree is signed: database and file may both come from one backup.
-   * @returns whether it may be signed
-   */
+  /** Required once after a start, before a larger tree is signed: database and file may both come from one backup. */
   async function isConfirmed(): Promise<boolean> {
     if (witnesses === undefined) return true;
     const stored = await publish();
@@ -134,7 +127,6 @@ export function createSequencer(options: SequencerOptions) {
     return (await storeCheckpoint(pool, stored, note)) ? { stored, note } : undefined;
   }
 
-  /** Signs, and asks the witnesses that have not cosigned yet. */
   async function signWithWitnesses(): Promise<void> {
     const signed = await sign();
     if (signed === undefined || witnesses === undefined) return;
@@ -220,7 +212,7 @@ export function createSequencer(options: SequencerOptions) {
   };
 }
 
-/** @throws any error that says neither that the database contradicts the published tree, nor itself */
+/** For an error that says that the database contradicts the published tree, or itself. @throws any other */
 function conflictOf(error: unknown): ConflictError {
   if (error instanceof ConflictError) return error;
   if (error instanceof MissingTileError || error instanceof FormatError)
@@ -228,7 +220,6 @@ function conflictOf(error: unknown): ConflictError {
   throw error;
 }
 
-/** Whether a note is a checkpoint of this origin, by its own key. */
 function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
   const checkpoint = readOrReason(() => {
     openNote(note, [parseVerifierKey(verifierKey)]);

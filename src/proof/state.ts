@@ -1,7 +1,4 @@
-/**
- * The last published checkpoint of each origin, in a file outside the database, so that a restored backup of the database does not revert it. Each
- * instance has a file of its own.
- */
+/** The last published checkpoint of each origin, in a file of this instance outside the database: a restored backup does not revert it. */
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../lib/json/json-value.ts';
@@ -27,7 +24,6 @@ export async function openPublishedCheckpoints(path: string) {
   const notes = await read(path);
   const writes = createOneAtATime();
   return {
-    /** The signed note of an origin; undefined when this instance published none. */
     get: (origin: string): string | undefined => notes.get(origin),
     put: (origin: string, note: string): Promise<void> =>
       writes.run(path, async () => {

@@ -20,7 +20,6 @@ const RECORDS_PER_READ = 500;
 const REMOVALS_PER_READ = 200;
 const BUNDLES_PER_READ = 64;
 
-/** A deviation of the database from the published log. */
 export interface ProofFault {
   /** The record as operators know it, or else the leaf or tile. */
   readonly name: string;
@@ -31,7 +30,6 @@ interface VerifyOptions {
   readonly db: Db;
   readonly log: ProofLogName;
   readonly proofKey: Uint8Array;
-  /** Every stored record, in the order of its number if that is the order of the leaves. */
   readonly records: AsyncIterable<StoredProof>;
   /** For an ended log: when the last record with an entry was recorded. */
   readonly endedAfter?: Date | undefined;
@@ -44,17 +42,13 @@ interface VerifyOptions {
 
 export type VerifiedLog = NonNullable<Awaited<ReturnType<typeof verifyStoredLog>>>;
 
-/** The parts of the service that a command and the demo have: see `CommandContext`. */
 interface VerifyNeeds extends Pick<VerifyOptions, 'signal' | 'progress'> {
   readonly config: Config;
   readonly pool: Pool;
   readonly proof: ProofWriterOf;
 }
 
-/**
- * Verifies a log of this service in one snapshot of the database; undefined when the database does not have it.
- * @throws {Error} without `PROOF_KEY`
- */
+/** In one snapshot of the database; undefined when it does not have the log. @throws {Error} without `PROOF_KEY` */
 export async function verifyStoredLog(
   { config, pool, proof, ...needs }: VerifyNeeds,
   { name: log, records: recordsOf, lastProven }: ProvenLog,
@@ -247,7 +241,6 @@ async function verifyTree(
   const { origin, size } = stored;
   const known = new Uint8Array(size);
   const paddingAt = paddingEntries(proofKey, origin);
-  /** Whether a leaf needs no record: the binding to an earlier origin, padding, or a number that was pruned before the log began. */
   const isExplained = (entry: Buffer, leaf: number): boolean => {
     if (before !== undefined && leaf === 0) return entry.equals(bindingEntry(before.checkpoint ?? ''));
     if (stored.log === 'raadsfeed') return leaf < stored.takenOverTo && entry.equals(PRUNED_ENTRY);

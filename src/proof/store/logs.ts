@@ -89,10 +89,7 @@ export async function moveLog(db: Db, { log, number }: StoredLog, size: number, 
   );
 }
 
-/**
- * @param by the note that this one adds cosignatures to; absent: a new one
- * @returns false when the tree has grown meanwhile: then a newer one must be signed
- */
+/** @param by the note that this one adds cosignatures to @returns false when the tree has grown meanwhile: then a newer one must be signed */
 export async function storeCheckpoint(
   db: Db,
   { log, number, size }: StoredLog,

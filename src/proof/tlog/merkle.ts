@@ -1,12 +1,8 @@
-/**
- * The Merkle tree of RFC 6962 section 2.1 (RFC 9162 section 2.1): hashes, roots, proofs, and a frontier that grows a tree with few reads. The caller
- * provides the hashes of complete subtrees (`ReadHashes`).
- */
+/** The Merkle tree of RFC 6962 section 2.1 (RFC 9162 section 2.1). The caller provides the hashes of complete subtrees (`ReadHashes`). */
 import { hash } from 'node:crypto';
 
 export const HASH_BYTES = 32;
 
-/** Root of the tree without leaves: the hash of nothing. */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer');
 
 export interface Tree {
@@ -28,12 +24,10 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
 
-/** SHA-256(0x00 ‖ entry). */
 export function leafHash(entry: Uint8Array): Uint8Array {
   return sha256(Buffer.concat([LEAF, entry]));
 }
 
-/** SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(Buffer.concat([NODE, left, right]));
 }

@@ -1,7 +1,4 @@
-/**
- * Signed notes (C2SP signed-note) and the checkpoints in them (C2SP tlog-checkpoint), with the two kinds of key for logs and their witnesses: Ed25519
- * over the text (0x01), and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
- */
+/** Notes (C2SP signed-note) with checkpoints (tlog-checkpoint), signed by logs, and with a time by witnesses (tlog-cosignature). */
 import { createPrivateKey, createPublicKey, hash, sign as signBytes, verify as verifyBytes } from 'node:crypto';
 import { HASH_BYTES, type Tree } from './merkle.ts';
 

@@ -2,7 +2,6 @@
 import { HASH_BYTES, nodeHash, type ReadHashes, type StoredHash } from './merkle.ts';
 
 const TILE_HEIGHT = 8;
-/** Hashes in a full tile, and entries in a full bundle. */
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
 /** A tile of hashes (level 0 holds leaf hashes) or a bundle of entries, full or partial (`width` below 256). */

@@ -201,7 +201,6 @@ export function createWitnessClient(options: WitnessClientOptions) {
       else tooFew.set(origin, asked.missing);
       return asked;
     },
-    /** For operators: a log whose last checkpoint too few witnesses cosigned. */
     warning(): string | undefined {
       const [first] = tooFew;
       return first && `too few witnesses cosigned ${first[0]}; missing: ${first[1].join(', ')}`;

@@ -16,7 +16,6 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_REASON = 500;
 
-/** A refused request; the same lines may be accepted later. */
 export class ForwardError extends Error {
   override readonly name = 'ForwardError';
   /** The lines themselves are at fault: a request with fewer of them may be accepted. */

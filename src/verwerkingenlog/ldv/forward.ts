@@ -156,10 +156,7 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
   return tracestate === null ? { traceparent } : { traceparent, tracestate };
 }
 
-/**
- * The lines of the first versions. An action that cannot be sent does not hold up the others; one that was made confidential or deleted while it
- * waited stays here, because the other logbook cannot change its lines.
- */
+/** An action that was made confidential or deleted while it waited stays here, because the other logbook cannot change its lines. */
 async function linesOf(
   db: Db,
   { settings, log: logger, actieLog: { keys } }: FastifyInstance,
@@ -178,6 +175,7 @@ async function linesOf(
     else if (vertrouwelijk && !settings.ldvOut.forwardConfidential) leaveOut('ingehouden', 'made confidential since');
     else {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+      // An action that cannot be read or sent does not hold up the others.
       try {
         const own = spansOf(await reveal(stored, keys), base);
         const reason = unsendable(own);
@@ -222,10 +220,7 @@ function refusal({ actieId, span: { spanId } }: Line, reden: string): ForwardIss
   return { soort: 'geweigerd', actieId, spanId, reden };
 }
 
-/**
- * The lines that the other logbook refused. It gives their number and the first reasons, and the protocol forbids sending them again: lines that it
- * does not name are remembered as a number of the actions of the request.
- */
+/** The protocol forbids sending refused lines again. Those that the other logbook does not name are a number of the actions of the request. */
 function refusedOf(lines: readonly Line[], { rejectedSpans, errorMessage }: ExportResponse): ForwardIssue[] {
   const refused = Math.min(rejectedSpans, lines.length);
   if (refused <= 0) return [];

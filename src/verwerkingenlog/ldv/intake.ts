@@ -68,10 +68,7 @@ export function createIntake(app: FastifyInstance, store: StoreLines) {
     };
   }
 
-  /**
-   * @param bytes of the request
-   * @throws {Problem} when far more would be stored: each line keeps the resource that it shares with others in the request
-   */
+  /** @throws {Problem} when far more would be stored than the request has: each line keeps the resource that it shares with others in it */
   return async ({ spans, unreadable, others }: ReadRequest, sender: LineSender, bytes: number) => {
     if (others.length > 0) otherContents.inc();
     const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);

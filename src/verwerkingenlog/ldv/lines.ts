@@ -48,10 +48,7 @@ interface PreparedLine {
   readonly otherKeys: readonly LineKey[];
 }
 
-/**
- * Groups of lines are separate from those of actions: a single action should not wait for a batch of thousands. A second group is prepared while the
- * first is committed.
- */
+/** Apart from the groups of actions, which should not wait for a batch of thousands. A second group is prepared while the first is committed. */
 const GROUPS_IN_FLIGHT = 2;
 /** Lines of several requests that share a transaction; one request may have more. */
 const GROUP_LINES = 5000;
@@ -129,7 +126,6 @@ async function storeLines(db: Db, lines: readonly PreparedLine[], hashedWith: st
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
-  /** The content that is stored under a key, by any log key. */
   const stored = new Map<string, string>();
   const readStored = async (keys: readonly string[]): Promise<void> => {
     if (keys.length > 0) for (const [key, content] of await readLineKeys(db, keys)) stored.set(key, content);

@@ -127,14 +127,11 @@ export function actieOfSpan(span: Span, context: LineContext): Actie {
   return actie;
 }
 
-/** Every member that no line or register gives is absent. */
 const EMPTY: Actie = actieOf({ actieNaam: '', vertrouwelijkheid: 'normaal', tijdstip: new Date(0) });
 
 /**
- * The lines of an action: one, or for several persons one for the action and one below it for each person. An action that was logged through LDV
- * gives the received line, with later changes.
- * @param versie its identifiers decrypted
- * @param base address of the mount of area B: activities without an address are named by that of the register here
+ * One line, or for several persons one for the action and one below it for each. An action that came through LDV gives that line, with later changes.
+ * @param versie its identifiers decrypted @param base address of the mount of area B, which names activities without an address
  */
 export function spansOf(versie: Versie, base: string): Span[] {
   const kept = readLdvOf(versie)?.span;
@@ -191,7 +188,6 @@ function setOwn(attributes: Map<string, AttributeValue>, { betrokkenheid, soorte
   if (soortenGegevens !== null) attributes.set(`${OWN}verwerkteSoortenGegevens`, soortenGegevens);
 }
 
-/** Whether an action still agrees with its line. */
 function isStill({ verwerkteObjecten, ...fields }: Partial<Actie>, versie: Versie): boolean {
   const now: Readonly<Record<string, unknown>> = { ...versie };
   const personsIn = (objects: readonly VerwerktObject[]): string =>

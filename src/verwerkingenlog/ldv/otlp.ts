@@ -77,7 +77,6 @@ function inUtf8(text: string): string {
   return text.toWellFormed();
 }
 
-/** The contents of an `ExportTraceServiceResponse`. */
 export interface ExportResponse {
   readonly rejectedSpans: number;
   readonly errorMessage: string;
@@ -99,7 +98,6 @@ export function decodeResponse(bytes: Uint8Array): ExportResponse {
 
 /** `google.rpc.Status`, without details. */
 export interface RpcStatus {
-  /** As `google.rpc.Code` numbers it. */
   readonly code: number;
   readonly message: string;
 }

@@ -1,7 +1,4 @@
-/**
- * The Logboek Dataverwerkingen: `POST /traces` takes lines over OTLP/HTTP, with the errors of that protocol, and lines are forwarded to another logbook.
- * @see opentelemetry-proto 1.11, docs/specification.md
- */
+/** The Logboek Dataverwerkingen: lines over OTLP/HTTP, with the errors of that protocol. @see opentelemetry-proto 1.11, docs/specification.md */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -134,7 +131,7 @@ function senderOf(request: FastifyRequest, peers: readonly string[]): LineSender
   };
 }
 
-/** Numbers of `google.rpc.Code` by status. */
+/** `google.rpc.Code` by status. */
 const CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 404: 5, 405: 12, 429: 8, 503: 14 };
 const INVALID_ARGUMENT = 3;
 

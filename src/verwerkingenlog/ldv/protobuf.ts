@@ -21,7 +21,7 @@ export const types = {
 const MAX_DEPTH = 100;
 /** Fields that OTLP lacks and that are named. */
 const MOST_UNKNOWN = 100;
-/** Wire type of messages, texts and bytes. */
+/** The wire type of messages, texts and bytes. */
 const CONTENT = 2;
 const WIRE_TYPES: Readonly<Record<string, number>> = protobuf.types.basic;
 
@@ -92,7 +92,6 @@ function contentOf({ type, resolvedType }: protobuf.Field, content: Uint8Array, 
 const PARTS_PER_SPAN = 10;
 /** A request of few spans may have this many nevertheless. */
 const LEAST_PARTS = 100_000;
-/** How many fields, known or not, each item may have. */
 const FIELDS_PER_PART = 8;
 
 /**

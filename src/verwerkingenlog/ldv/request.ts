@@ -34,13 +34,11 @@ export interface UnreadableSpan {
 export interface ReadRequest {
   readonly spans: readonly Span[];
   readonly unreadable: readonly UnreadableSpan[];
-  /** Names of things found in place of spans. */
   readonly others: readonly string[];
 }
 
 /**
- * The spans, decoded a few milliseconds at a time.
- * @throws {OtlpError} when the bytes are not such a request
+ * The spans, decoded a few milliseconds at a time. @throws {OtlpError} when the bytes are not such a request
  * @throws {Problem} before any span is decoded, also when it has far too many other parts
  */
 export async function readRequest(
@@ -139,7 +137,6 @@ function requireWhole(end: unknown): void {
   if (end === UNREADABLE) throw new OtlpError('the protobuf cannot be decoded');
 }
 
-/** The attributes of a resource, or why its spans are refused. */
 function readResource(resource: unknown, isKept: (name: string) => boolean): Attributes | string {
   if (resource === undefined || resource === null) return new Map();
   const isMessage = resource instanceof Uint8Array;
@@ -168,7 +165,6 @@ function readSpan(span: unknown, resource: Attributes | string, kept: KeptAttrib
   };
 }
 
-/** @throws {UnreadableMember} naming a member that cannot be read */
 function spanOf(span: Readonly<Record<string, unknown>>, resource: Attributes, kept: KeptAttributes): Span {
   const parentSpanId = readMember('parent_span_id', readId, span.parentSpanId);
   const dropped = Number(readMember('dropped_attributes_count', readInteger, span.droppedAttributesCount));

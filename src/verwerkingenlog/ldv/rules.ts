@@ -18,9 +18,8 @@ import {
 } from './span.ts';
 
 interface LineRules extends Pick<Config['ldv'], 'otherSpans' | 'plainBsn'> {
-  /** Whether a plain citizen service number is checked by its eleven test. */
   readonly checkBsn: boolean;
-  /** The latest accepted moment (nanoseconds since 1970). */
+  /** Nanoseconds since 1970. */
   readonly latest: bigint;
 }
 
@@ -76,7 +75,6 @@ function droppedFault({ attributes, droppedAttributes }: Span): string | undefin
   return missing.length === 0 ? undefined : `attributen zijn weggelaten, en ${missing.join(', ')} ontbreekt`;
 }
 
-/** Whether an id has this many hexadecimal digits, and not only zeros. */
 export function isId(id: string, digits: 16 | 32): boolean {
   return id.length === digits && /^[0-9a-f]*$/.test(id) && !/^0*$/.test(id);
 }

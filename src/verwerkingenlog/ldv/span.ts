@@ -32,7 +32,6 @@ export interface Span {
   readonly status: SpanStatus;
   readonly resource: Attributes;
   readonly attributes: Attributes;
-  /** How many attributes the sender left out; absent: none. */
   readonly droppedAttributes?: number;
 }
 
@@ -82,7 +81,6 @@ export class OtlpError extends Error {
 /** Stands for a part of protobuf that cannot be read: no reader accepts it. */
 export const UNREADABLE = Symbol('unreadable');
 
-/** Levels of lists and maps in the value of an attribute. */
 const MAX_DEPTH = 8;
 
 /** Attributes in the JSON form of OTLP: integers as texts, bytes as base64. @param text converts a text; default: unchanged */
@@ -107,11 +105,7 @@ function isMap(value: AttributeValue): value is Attributes {
   return value instanceof Map;
 }
 
-/**
- * Attributes from protobuf, or in the JSON form of OTLP; the two differ in bytes and integers.
- * @param isKept whether one is wanted; the others may hold anything
- * @throws {OtlpError} naming the attribute
- */
+/** @param isKept whether an attribute is wanted: the others may hold anything @throws {OtlpError} naming the attribute */
 export function readAttributes(list: unknown, isKept?: (name: string) => boolean, depth = 0): Attributes {
   const attributes = new Map<string, AttributeValue>();
   for (const item of readList(list)) {
@@ -248,7 +242,6 @@ function holdsLarge(value: AttributeValue): boolean {
 
 export const NS_PER_MS = 1_000_000n;
 
-/** Nanoseconds since 1970 as a moment, to the millisecond. */
 export function dateOf(nanoseconds: bigint): Date {
   return new Date(Number(nanoseconds / NS_PER_MS));
 }

@@ -25,14 +25,10 @@ export const LOGBOOKS = 'koppelvlak.logbooks';
 
 export interface LdvLine {
   readonly span: Span;
-  /** The owner of the line: ids are unique for this client only. */
   readonly client: string;
 }
 
-/**
- * The attributes that are kept. Instrumentation puts addresses and SQL statements with identifiers in the others.
- * @param names of further attributes to keep; a name that ends in `.*` covers all with that beginning
- */
+/** The others may have addresses and SQL statements with identifiers. @param names of more to keep; `name.*`: all that begin with it */
 export function keptAttributes(names: readonly string[]): KeptAttributes {
   const exact = new Set(names.filter((name) => !name.endsWith('.*')));
   const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
@@ -43,7 +39,6 @@ export function keptAttributes(names: readonly string[]): KeptAttributes {
   };
 }
 
-/** A line as the text that is stored, encrypted, with the first version of its action. */
 export function writeLine({ span, client }: LdvLine): string {
   return JSON.stringify({
     client,
@@ -85,10 +80,7 @@ export function readLine(text: string): LdvLine {
   };
 }
 
-/**
- * The contents that two lines with the same ids must share to count as one. Independent of the kept attributes, so that a repeated line stays the
- * same after that setting changes.
- */
+/** What a repeated line must share with the first. Independent of the kept attributes, so that it stays the same when that setting changes. */
 export function contentOf(span: Span): string {
   return JSON.stringify([
     span.parentSpanId ?? '',

@@ -63,8 +63,7 @@ async function noteLater(db: Db, later: readonly NewVersion['versie'][], isConfi
 
 /**
  * Makes this transaction the one that forwards until it ends; undefined while another does, nothing waits, or it is too early after a failure.
- * @param silenceMs the database ends the transaction after this many milliseconds without a statement
- * @returns consecutive failures, of any process
+ * @param silenceMs after which the database ends the transaction @returns consecutive failures, of any process
  */
 export async function beginForwarding(db: Db, silenceMs: number): Promise<{ failures: number } | undefined> {
   await db.query(`set local idle_in_transaction_session_timeout = ${silenceMs}`);
@@ -184,7 +183,6 @@ export async function finishForwarding(
 
 interface ForwardState {
   readonly pending: number;
-  /** Seconds that the first one of the queue has waited; 0 when nothing waits. */
   readonly oldestSeconds: number;
   readonly sent: number;
   readonly failure: string | null;

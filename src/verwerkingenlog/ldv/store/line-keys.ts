@@ -13,10 +13,7 @@ export function lineKeyOf({ client, span }: LdvLine, hash: (text: string) => str
 
 export const keyOfLine: KeyOfLine = (line, hash) => lineKeyOf(readLine(line), hash);
 
-/**
- * Takes free keys in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
- * @param hashedWith the log key that they were hashed with; `null`: the one that their versions are encrypted with
- */
+/** In one order, so that two requests cannot deadlock. @param hashedWith the log key; `null`: the one that their versions are encrypted with */
 export async function takeLineKeys(
   db: Db,
   wanted: readonly (LineKey & { readonly actieId: string })[],
