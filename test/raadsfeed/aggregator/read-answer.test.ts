@@ -91,6 +91,14 @@ it('hides by every unknown mark, even an empty one, and by none that is absent',
   expect(answer?.files.map(({ confidential }) => confidential)).toEqual([true, true, true, true, undefined, undefined]);
 });
 
+it('hides by a mark that is an object, and reads on, whatever its members are called', () => {
+  const hostile = { toString: 1, valueOf: null };
+  const raw = { id: hostile, files: [{ id: hostile, confidential: hostile }] };
+  const schema = { ...FLAG, hides: (given: unknown) => String(given) !== '0' };
+  const readHostile = createReader(objectOf({ files: listOf(objectOf({}, { confidential: schema })) }));
+  expect(readHostile(raw, () => undefined, 'item')?.files).toEqual([{ confidential: true }]);
+});
+
 it('cancels by no unknown value, and reports it', () => {
   const issues: string[] = [];
   const readState = createReader(objectOf({ cancelled: CANCELLED }));

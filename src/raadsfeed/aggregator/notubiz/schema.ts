@@ -6,6 +6,7 @@ import {
   type AnswerSchema,
   CANCELLED,
   COUNT,
+  clean,
   createReader,
   detailsOf,
   FLAG,
@@ -49,8 +50,9 @@ const DOCUMENT: typeof COMPLETE_DOCUMENT = {
 };
 
 function idOf({ id, self, url }: JsonObject): unknown {
-  const isGiven = String(id ?? '').trim() !== '';
-  return isGiven ? id : /\/document\/([1-9]\d{0,17})(?=[/ ]|$)/.exec(`${self} ${url}`)?.[1];
+  if (clean(id) !== undefined) return id;
+  const addresses = [self, url].filter((address) => typeof address === 'string').join(' ');
+  return /\/document\/([1-9]\d{0,17})(?=[/ ]|$)/.exec(addresses)?.[1];
 }
 
 const REFERENCE = objectOf({ id: ID }, { self: TEXT });

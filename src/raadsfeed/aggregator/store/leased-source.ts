@@ -1,4 +1,7 @@
-/** Which process reads which source, and its position. A lease is a number on the source: each holder raises it, and every change checks it. */
+/**
+ * Which process reads which source, and its position. Times are the database's, so clocks of instances need not agree. A lease is a number on the
+ * source: each holder raises it, and every change checks it.
+ */
 import type { Db } from '../../../database/transaction.ts';
 import { type Lease, LeaseLostError, type Source, type SupplierScheme } from '../source.ts';
 import { forgetSeen } from './comparison.ts';

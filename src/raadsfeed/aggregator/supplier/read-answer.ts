@@ -26,7 +26,7 @@ export interface AnswerSchema<T = unknown> {
   readonly read: (given: unknown, place: Place) => Result<T>;
   readonly absent?: Deviation;
   readonly wrong?: Deviation;
-  /** Whether a value hides the object that has it. Such texts are not trimmed, so that an empty one is not absent. */
+  /** Whether a value hides the object that has it; an object always does. Such texts are not trimmed, so that an empty one is not absent. */
   readonly hides?: (given: unknown) => boolean;
   readonly isList?: true;
 }
@@ -112,8 +112,8 @@ export function listOf<T>(items: AnswerSchema<T>): AnswerSchema<readonly T[]> {
       const value: T[] = [];
       for (const raw of given) {
         const item = clean(raw);
-        const id = isRecord(item) ? clean(item.id) : undefined;
-        const one = id === undefined ? `one of ${name}: ` : `${kind.replace(/s$/, '')} ${String(id)}: `;
+        const id = idOf(item);
+        const one = id === undefined ? `one of ${name}: ` : `${kind.replace(/s$/, '')} ${id}: `;
         const read = items.read(item ?? null, { ...place, around: around + one, level: level + 1 });
         if ('fault' in read) issue('unexpected-answer', `${around}one of ${name} ${read.fault}`);
         else if (read.value !== undefined) value.push(read.value);
@@ -150,7 +150,9 @@ export function objectOf<const R extends Members, const O extends Members = Reco
         const raw = (Object.hasOwn(object, name) ? object[name] : undefined) ?? undefined;
         return { name, schema, raw: schema.hides === undefined ? clean(raw) : raw };
       });
-      const isHidden = shown.some(({ schema, raw }) => raw !== undefined && schema.hides?.(raw) === true);
+      const isHidden = shown.some(({ schema: { hides }, raw }) => {
+        return hides !== undefined && raw !== undefined && (typeof raw === 'object' || hides(raw));
+      });
       const inside = { ...place, isHidden: place.isHidden || isHidden };
       const found: Record<string, unknown> = {};
       for (const { name, schema, raw } of shown) {
@@ -178,11 +180,17 @@ function readMember(given: unknown, schema: AnswerSchema, isRequired: boolean, p
 }
 
 /** Texts are trimmed; empty ones and numbers that JSON does not carry exactly are absent. PHP writes an empty list as `{}` and an empty object as `[]`. */
-function clean(value: unknown): unknown {
+export function clean(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('\0', '').trim().toWellFormed() || undefined;
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
   if (isRecord(value) && Object.keys(value).length === 0) return [];
   return value ?? undefined;
+}
+
+/** For people: an object is not one, and may have a `toString` of its own. */
+function idOf(value: unknown): string | undefined {
+  const id = isRecord(value) ? clean(value.id) : undefined;
+  return id === undefined || typeof id === 'object' ? undefined : String(id);
 }
 
 export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) => T | undefined;
@@ -190,8 +198,8 @@ export type AnswerReader<T> = (raw: unknown, issue: IssueSink, name?: string) =>
 /** @returns a reader, which gives `undefined` for an unusable answer; its issues name the answer and its `id` */
 export function createReader<T>(schema: AnswerSchema<T>): AnswerReader<T> {
   return (raw, issue, name) => {
-    const id = isRecord(raw) ? clean(raw.id) : undefined;
-    const around = name === undefined || id === undefined ? '' : `${name} ${String(id)}: `;
+    const id = idOf(raw);
+    const around = name === undefined || id === undefined ? '' : `${name} ${id}: `;
     const read = schema.read(raw, { issue, name: 'answer', around, level: 0, isHidden: false });
     if ('value' in read) return read.value;
     issue('unexpected-answer', `${around}answer ${read.fault}`);

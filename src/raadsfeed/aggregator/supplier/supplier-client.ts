@@ -13,6 +13,7 @@ import { backoffMs, type Clock, systemClock } from '../../../lib/time.ts';
 
 interface Failure {
   readonly status?: number | undefined;
+  /** Milliseconds. */
   readonly retryAfter?: number | undefined;
   /** Whether the same call may succeed later, where kind and status do not say so. */
   readonly passing?: boolean | undefined;
@@ -79,6 +80,7 @@ export class SupplierFault extends Error {
 
 interface RetryPolicy {
   readonly attempts: number;
+  /** Milliseconds; doubled with each attempt. */
   readonly firstDelay: number;
   /** A longer `Retry-After` ends the attempts: the window is read another time. */
   readonly maxDelay: number;
@@ -131,6 +133,7 @@ export interface SupplierClientOptions {
   readonly allowPrivate: boolean;
   readonly concurrency?: number;
   readonly timeout?: number;
+  /** After decompression. */
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;

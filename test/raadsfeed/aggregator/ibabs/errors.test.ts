@@ -235,6 +235,27 @@ describe('an invalid answer', () => {
     await expect(round()).rejects.toMatchObject({ code, message: expect.stringMatching(text) });
   });
 
+  it.each([
+    ['IPaddress 192.0.2.1 has no access to site voorbeeldstad!', /this service for voorbeeldstad \(/],
+    ['Invalid site!', /knows no site voorbeeldstad:/],
+    ['No public account!', /^voorbeeldstad has no public account/],
+  ])('"%s" to any operation names the site', async (message, text) => {
+    site.meetings = [meetingOf(1, '2026-01-29')];
+    site.registers = [{ id: guid(8001), name: 'Moties', entries: [entryOf(601, {})] }];
+    const operations = [
+      'GetMeetingtypes',
+      'GetMeetingsByDateRange',
+      'GetLists',
+      'GetListsEntriesByFilterRequest',
+      'GetListEntry',
+    ];
+    for (const operation of operations) {
+      supplier.rule = (call) => (call.operation === operation ? { err: message } : undefined);
+      const window = operation.startsWith('GetList') ? REGISTERS : QUARTER;
+      await expect(round({ window })).rejects.toThrow(text);
+    }
+  });
+
   it('of a block says that waiting does not help; another refusal waits', async () => {
     supplier.rule = () => BLOCKED;
     await expect(round()).rejects.toMatchObject({
