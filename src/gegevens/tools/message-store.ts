@@ -33,13 +33,15 @@ export class MessageStore {
     this.#items.insert(levering, list, row, text, key ?? null);
   }
 
-  /** Finds where items came from. @returns tells it of each of them */
+  /** Finds where items came from. Only the lists that they are in are numbered. @returns tells it of each of them */
   rowsOf(items: readonly Item[]): (item: Item) => ItemRow | undefined {
     const found = this.#items.query(
-      `select levering, list, nummer, row, key from (
+      `with wanted as (
+         select value ->> 'levering' as levering, value ->> 'list' as list, value ->> 'nummer' as nummer from json_each(?)),
+       numbered as (
          select levering, list, row_number() over (partition by levering, list order by row, rowid) - 1 as nummer, row, key
-         from items)
-       where (levering, list, nummer) in (select value ->> 'levering', value ->> 'list', value ->> 'nummer' from json_each(?))`,
+         from items where (levering, list) in (select levering, list from wanted))
+       select * from numbered where (levering, list, nummer) in (select * from wanted)`,
       JSON.stringify(items),
     );
     const rows = new Map(

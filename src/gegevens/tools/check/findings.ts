@@ -62,11 +62,12 @@ export class Findings {
     const key = `${rule} ${severity}`;
     const finding: Finding = this.#found.get(key) ?? { rule, severity, count: 0, places: [], columns: new Map() };
     this.#found.set(key, finding);
-    const name = `${columnOf(place.pointer)} ${place.what.replaceAll(/\d+/g, '0')}`;
-    const column: Column = finding.columns.get(name) ?? { count: 0, places: [] };
-    if (finding.columns.size < MAX_PLACES) finding.columns.set(name, column);
     this.#count(finding, MAX_PLACES, place);
-    this.#count(column, SHOWN_PLACES, place);
+    const name = `${columnOf(place.pointer)} ${place.what.replaceAll(/\d+/g, '0')}`;
+    if (!finding.columns.has(name) && finding.columns.size < MAX_PLACES)
+      finding.columns.set(name, { count: 0, places: [] });
+    const column = finding.columns.get(name);
+    if (column !== undefined) this.#count(column, SHOWN_PLACES, place);
   }
 
   #count(column: Column, most: number, place: Place): void {
@@ -76,11 +77,12 @@ export class Findings {
     this.#open.add(place);
   }
 
-  /** Ends a file of tables. @param rowsOf finds the rows of items */
+  /** Ends a file of tables. @param rowsOf finds the rows of items; called only when there are any */
   locate(rowsOf: (items: readonly Item[]) => (item: Item) => ItemPlace | undefined): void {
-    const rowOf = rowsOf([...this.#open].flatMap(({ item }) => item ?? []));
+    const items = [...this.#open].flatMap(({ item }) => item ?? []);
+    const rowOf = items.length > 0 ? rowsOf(items) : undefined;
     for (const place of this.#open) {
-      const row = place.item && rowOf(place.item);
+      const row = place.item && rowOf?.(place.item);
       if (row !== undefined) place.row = row;
     }
     this.#open.clear();
