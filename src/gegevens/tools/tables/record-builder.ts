@@ -29,16 +29,18 @@ interface RecordBuilderOptions {
 export class RecordBuilder {
   readonly message: MessageStore;
   readonly #options: RecordBuilderOptions;
-  readonly #lists: ReadonlySet<ItemList>;
-  /** Collects the rows with a key: those of one record may be anywhere, in several tables. */
-  readonly #rows = new Scratch('waiting (list text, key text, origin integer, row integer, text text)', 5);
+  /** Collects the rows with a key, by list: those of one record may be anywhere, in several tables. */
+  readonly #rows: ReadonlyMap<ItemList, Scratch>;
   /** Numbers of leveringen, by their values in a row. */
   readonly #leveringen = new Map<string, number>();
 
   constructor(options: RecordBuilderOptions) {
     const { model, tables } = options.plan;
     this.#options = options;
-    this.#lists = new Set(tables.map(({ list }) => list));
+    const lists = new Set(tables.map(({ list }) => list));
+    this.#rows = new Map(
+      [...lists].map((list) => [list, new Scratch('waiting (key text, origin integer, row integer, text text)', 4)]),
+    );
     this.message = new MessageStore(model.mapping);
   }
 
@@ -62,7 +64,7 @@ export class RecordBuilder {
     let head: JsonObject = withValueAt(value, model.mapping.levering.teller, nummer + 1);
     // The lists come last: first the records, then the cases.
     for (const [list, path] of listsOf(model.mapping))
-      if (list === 'records' || this.#lists.has(list)) head = withValueAt(head, path, []);
+      if (list === 'records' || this.#rows.has(list)) head = withValueAt(head, path, []);
     this.message.leveringen.push(head);
     if (!isFaulty) this.judge(model.levering, head, place, 'of the levering');
     return nummer;
@@ -78,18 +80,17 @@ export class RecordBuilder {
   /** @param key `undefined`: the row is a record by itself */
   add(list: ItemList, key: string | undefined, row: RowValues): void {
     if (key === undefined) this.#make(list, [row], undefined);
-    else this.#rows.insert(list, key, row.table, row.row, JSON.stringify(row));
+    else this.#rows.get(list)?.insert(key, row.table, row.row, JSON.stringify(row));
   }
 
   /** Makes the records whose rows are complete, in the order of their first rows. Within a record the rows of the main table come first. */
   finish(): void {
-    for (const list of this.#lists) {
+    for (const [list, rows] of this.#rows) {
       let open: unknown;
       let openKey: string | undefined;
       let group: RowValues[] = [];
-      const waiting = this.#rows.query(
-        `select min(rowid) over (partition by key) as record, key, text from waiting where list = ? order by record, origin, row`,
-        list,
+      const waiting = rows.query(
+        'select min(rowid) over (partition by key) as record, key, text from waiting order by record, origin, row',
       );
       for (const { record, key, text } of waiting) {
         if (record !== open) {
@@ -108,7 +109,7 @@ export class RecordBuilder {
   }
 
   close(): void {
-    this.#rows.close();
+    for (const rows of this.#rows.values()) rows.close();
   }
 
   #make(list: ItemList, rows: readonly RowValues[], key: string | undefined): void {
