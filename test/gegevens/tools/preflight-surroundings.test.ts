@@ -99,6 +99,25 @@ describe('the database', () => {
     await kit.fails('database', /DATABASE_URL|ECONNREFUSED/, /DATABASE_URL/, { DATABASE_URL: url });
   });
 
+  it('may have a password that another one begins with, or with a bare %: no part of it is shown', async () => {
+    const { lines } = await kit.run({
+      FSC_GROUP_ID: 'hoofdgeheim-en-nog-iets',
+      OUTBOUND_PROXY: 'http://gebruiker:hoofdgeheim@127.0.0.1:9',
+      OUTBOUND_NO_PROXY: '127.0.0.1',
+      DATABASE_URL: 'postgres://dienst:hoofdgeheim-en-nog-iets@127.0.0.1:9/koppelvlak',
+    });
+    expect(lines['fsc-group']).toMatchObject({ detail: '(secret)' });
+    const { lines: others } = await kit.run({
+      FSC_GROUP_ID: 'hoofdgeheim-en-nog-iets',
+      OUTBOUND_PROXY: 'http://gebruiker:hoofdgeheim-en-nog-iets@127.0.0.1:9',
+      OUTBOUND_NO_PROXY: '127.0.0.1',
+      DATABASE_URL: 'postgres://dienst:hoofdgeheim@127.0.0.1:9/koppelvlak',
+    });
+    expect(others['fsc-group']).toMatchObject({ detail: '(secret)' });
+    const bare = 'postgres://dienst:50%korting@127.0.0.1:9/koppelvlak';
+    expect((await kit.run({ DATABASE_URL: bare })).lines.database).toMatchObject({ state: 'failed' });
+  });
+
   it('must be configured', async () => {
     await kit.fails('database', /not set/, /set DATABASE_URL/, {
       DATABASE_URL: '',

@@ -1,4 +1,5 @@
 /** Checks for the usual problems before the first request; each line says what to do. */
+import querystring from 'node:querystring';
 import { type Config, type ConfigFault, settingGroups } from '../../../settings/read-config.ts';
 import { type DataSheet, dataSheet } from './data-sheet.ts';
 import { failed, ok, type PreflightContext, type Verdict } from './line.ts';
@@ -74,6 +75,11 @@ function secretsHidden(config: Config): (text: string) => string {
     return names.map((name) => values.get(name)).filter((value) => typeof value === 'string');
   });
   const passwords = secrets.map((secret) => URL.parse(secret)?.password ?? '');
-  const all = [...secrets, ...passwords, ...passwords.map(decodeURIComponent)].filter((secret) => secret.length > 3);
+  // Unlike `decodeURIComponent`, it leaves a bare % as it is, as the client of Postgres does.
+  const decoded = passwords.map((password) => querystring.unescape(password));
+  // The longest first: a secret that another begins with would leave the rest of it.
+  const all = [...secrets, ...passwords, ...decoded]
+    .filter((secret) => secret.length > 3)
+    .toSorted((a, b) => b.length - a.length);
   return (text) => all.reduce((shown, secret) => shown.replaceAll(secret, '(secret)'), text);
 }
