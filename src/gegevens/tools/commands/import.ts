@@ -7,10 +7,11 @@ import type { Variant } from '../../../lib/exchange-model/mapping.ts';
 import type { Model } from '../../../lib/exchange-model/model.ts';
 import { counted, createProgress } from '../../../lib/output.ts';
 import type { Terminal } from '../../../lib/terminal.ts';
+import type { Imported } from '../../store/import-file.ts';
 import type { Change, Conflict, Replacement, ReplaceReason } from '../../store/replace-deliveries.ts';
 import type { Report } from '../check/report.ts';
 import type { Plan } from '../tables/plan.ts';
-import { faultText } from '../tables/table-file.ts';
+import { faultText, type TableFault } from '../tables/table-file.ts';
 import { createJudge, type DryRunOptions, dryRun } from './dry-run.ts';
 import { type GivenTables, readMapping, readTableFile, refuseTables } from './given-tables.ts';
 import { chooseModel, faultLine, parsePeriod, wholeNumber } from './options.ts';
@@ -29,7 +30,8 @@ interface ImportOptions extends DryRunOptions {
 interface Outcome {
   readonly isStored: boolean;
   readonly json: object;
-  readonly lines: readonly string[];
+  readonly headline: string;
+  readonly details: readonly string[];
 }
 
 interface Models {
@@ -98,57 +100,53 @@ function importFiles(terminal: Terminal, files: readonly string[], options: Impo
     const configured = (await chooseModel(config.gegevens, options.variant, undefined)).mapping.versie;
     const model = await chooseModel(config.gegevens, options.variant, options.model);
     const plan = options.mapping === undefined ? undefined : await readMapping(options.mapping, model);
-    const outcomes: Outcome[] = [];
-    for (const file of files) outcomes.push(await importOne(context, options, { model, configured, plan }, file));
-    output.result({ files: outcomes.map(({ json }) => json) }, () => {
-      for (const line of outcomes.flatMap(({ lines }) => lines)) output.line(line);
+    const outcomes: (Outcome & { readonly file: string })[] = [];
+    for (const file of files)
+      outcomes.push({ file, ...(await importOne(context, options, { model, configured, plan }, file)) });
+    output.result({ files: outcomes.map(({ file, json }) => ({ file, ...json })) }, () => {
+      for (const { file, headline, details } of outcomes)
+        for (const line of [`${file}: ${headline}`, ...details]) output.line(line);
     });
     const failed = outcomes.filter(({ isStored }) => !isStored).length;
     if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
   });
 }
 
-class ImportBlocked extends Error {}
+class ImportBlocked extends Error {
+  readonly blocking: number;
+  constructor(blocking: number) {
+    super();
+    this.blocking = blocking;
+  }
+}
 
 async function importOne(
   context: CommandContext,
   options: ImportOptions,
-  { model, configured, plan }: Models,
+  models: Models,
   path: string,
 ): Promise<Outcome> {
-  const { database, terminal, interrupted, clock } = context;
-  const { versie } = model.mapping;
-  const { FaultyFile, importFile, recogniseModel } = await import('../../store/import-file.ts');
-  const { ReplacementRefused } = await import('../../store/replace-deliveries.ts');
+  const { database, terminal, interrupted: signal, clock } = context;
+  const { model, plan } = models;
+  const { importFile } = await import('../../store/import-file.ts');
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   let tables: GivenTables | undefined;
   let judge: Awaited<ReturnType<typeof createJudge>> | undefined;
   let report: Report | undefined;
   const blocking = (): number => report?.blocking ?? 0;
-  const blockingText = (): string => counted(blocking(), 'blocking finding');
   /** With the findings of `gegevens check`, if requested or if something blocks. */
-  const outcome = (json: object, lines: readonly string[], isStored = false): Outcome => {
-    const shown = options.check === true || blocking() > 0 ? report : undefined;
-    return {
-      isStored,
-      json: { file: path, ...json, ...(shown && { check: shown.json }) },
-      lines: [...lines, ...(shown === undefined ? [] : [shown.text])],
-    };
-  };
-  const faulty = (faults: readonly object[], texts: readonly string[], otherModel?: string): Outcome => {
-    const advice = `  this is a file of model ${otherModel}; --model ${otherModel} imports it as such`;
-    return outcome({ ...(otherModel === undefined ? {} : { otherModel }), faults }, [
-      `${path}: nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`,
-      ...(otherModel === undefined ? [] : [advice]),
-      ...texts.map((text) => `  ${text}`),
-    ]);
+  const withFindings = (outcome: Outcome): Outcome => {
+    if (report === undefined || (options.check !== true && report.blocking === 0)) return outcome;
+    const { json, details } = outcome;
+    return { ...outcome, json: { ...json, check: report.json }, details: [...details, report.text] };
   };
   try {
     tables = plan && (await readTableFile(context, { plan, period: options.period }, path));
+    const { faults = [], notes = [] } = tables ?? {};
+    if (faults.length > 0) return faulty(faults, faults.map(faultText));
     judge = await createJudge(model, options, { tables, now: clock.now() });
     const { check, report: judged } = judge;
-    if (tables !== undefined && tables.faults.length > 0) return faulty(tables.faults, tables.faults.map(faultText));
-    const { delivery, replacements, bytes } = await importFile(database.pool, {
+    const imported = await importFile(database.pool, {
       path,
       bytes: tables?.bytes,
       model,
@@ -157,22 +155,39 @@ async function importOne(
         consumer: check,
         approve() {
           report = judged();
-          if (report.blocking > 0 && options.force !== true) throw new ImportBlocked();
+          if (report.blocking > 0 && options.force !== true) throw new ImportBlocked(report.blocking);
           return report.blockers;
         },
       },
-      signal: interrupted,
+      signal,
       progress: (bytesRead, records) => {
         progress.reached(bytesRead);
         progress.update(records);
       },
     });
-    const { leveringen, periodeStart: start, periodeEinde: end } = delivery;
-    const records = leveringen.reduce((sum, levering) => sum + levering.records, 0);
-    const zaken = leveringen.reduce((sum, levering) => sum + levering.zaken, 0);
-    const counts = `${leveringen.length} levering(en), ${records} records${zaken > 0 ? `, ${zaken} zaken` : ''}`;
-    const notes = tables?.notes ?? [];
-    const json = {
+    return withFindings(stored(imported, models, { notes, blocking: blocking() }));
+  } catch (error) {
+    return withFindings(await notStored(error, models, { path, named: options.model, signal }));
+  } finally {
+    judge?.check.close();
+    tables?.close();
+    progress.end();
+  }
+}
+
+function stored(
+  { delivery, replacements, bytes }: Imported,
+  { model, configured }: Models,
+  { notes, blocking }: { readonly notes: readonly TableFault[]; readonly blocking: number },
+): Outcome {
+  const { leveringen, periodeStart: start, periodeEinde: end } = delivery;
+  const { versie } = model.mapping;
+  const records = leveringen.reduce((sum, levering) => sum + levering.records, 0);
+  const zaken = leveringen.reduce((sum, levering) => sum + levering.zaken, 0);
+  const counts = `${leveringen.length} levering(en), ${records} records${zaken > 0 ? `, ${zaken} zaken` : ''}`;
+  return {
+    isStored: true,
+    json: {
       period: { start, end },
       leveringen: leveringen.length,
       records,
@@ -181,49 +196,64 @@ async function importOne(
       replacements,
       bytes,
       ...(notes.length === 0 ? {} : { notes }),
-    };
-    const lines = [
-      `${path}: ${start} to ${end}, ${counts}`,
-      ...(blocking() > 0 ? [`  stored with ${blockingText()} (--force), which the journal keeps`] : []),
+    },
+    headline: `${start} to ${end}, ${counts}`,
+    details: [
+      ...(blocking === 0
+        ? []
+        : [`  stored with ${counted(blocking, 'blocking finding')} (--force), which the journal keeps`]),
       ...(versie === configured
         ? []
         : [`  of model ${versie}: delivered only when that is configured; it is ${configured} now`]),
       ...notes.map((note) => `  note: ${faultText(note)}`),
       ...replacementLines(replacements, 'replaces'),
-    ];
-    return outcome(json, lines, true);
-  } catch (error) {
-    if (error instanceof FaultyFile && tables !== undefined) {
-      // The lines of a message made from tables are in no file.
-      const faults = error.faults.map(({ pointer, message }) => ({ pointer, message }));
-      return faulty(
-        faults,
-        faults.map(({ pointer, message }) => `${pointer || '/'}  ${message}`),
-      );
-    }
-    if (error instanceof FaultyFile) {
-      const other = { variant: model.variant, except: versie };
-      const otherModel = options.model === undefined ? await recogniseModel(path, other, interrupted) : undefined;
-      return faulty(error.faults, error.faults.map(faultLine), otherModel);
-    }
-    if (error instanceof ImportBlocked) {
-      const line = `${path}: nothing stored, ${blockingText()}; --force stores it nevertheless`;
-      return outcome({ isBlocked: true }, [line]);
-    }
-    if (error instanceof ReplacementRefused) {
-      const { replacements } = error;
-      return outcome({ needsReplace: true, replacements }, [
-        `${path}: nothing stored; --replace is needed`,
-        ...replacementLines(replacements, 'would replace'),
-      ]);
-    }
-    if (isFileError(error)) return outcome({ error: error.message }, [`${path}: ${error.message}`]);
-    throw error;
-  } finally {
-    judge?.check.close();
-    tables?.close();
-    progress.end();
+    ],
+  };
+}
+
+/** @throws an error that is not about the file */
+async function notStored(
+  error: unknown,
+  { model, plan }: Models,
+  { path, named, signal }: { readonly path: string; readonly named: string | undefined; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const { FaultyFile, recogniseModel } = await import('../../store/import-file.ts');
+  const { ReplacementRefused } = await import('../../store/replace-deliveries.ts');
+  if (error instanceof FaultyFile && plan !== undefined) {
+    // The lines of a message made from tables are in no file.
+    const faults = error.faults.map(({ pointer, message }) => ({ pointer, message }));
+    return faulty(
+      faults,
+      faults.map(({ pointer, message }) => `${pointer || '/'}  ${message}`),
+    );
   }
+  if (error instanceof FaultyFile) {
+    const other = { variant: model.variant, except: model.mapping.versie };
+    const otherModel = named === undefined ? await recogniseModel(path, other, signal) : undefined;
+    return faulty(error.faults, error.faults.map(faultLine), otherModel);
+  }
+  if (error instanceof ImportBlocked) {
+    const headline = `nothing stored, ${counted(error.blocking, 'blocking finding')}; --force stores it nevertheless`;
+    return { isStored: false, json: { isBlocked: true }, headline, details: [] };
+  }
+  if (error instanceof ReplacementRefused) {
+    const { replacements } = error;
+    const details = replacementLines(replacements, 'would replace');
+    const json = { needsReplace: true, replacements };
+    return { isStored: false, json, headline: 'nothing stored; --replace is needed', details };
+  }
+  if (!isFileError(error)) throw error;
+  return { isStored: false, json: { error: error.message }, headline: error.message, details: [] };
+}
+
+function faulty(faults: readonly object[], texts: readonly string[], otherModel?: string): Outcome {
+  const advice = `  this is a file of model ${otherModel}; --model ${otherModel} imports it as such`;
+  return {
+    isStored: false,
+    json: { ...(otherModel === undefined ? {} : { otherModel }), faults },
+    headline: `nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`,
+    details: [...(otherModel === undefined ? [] : [advice]), ...texts.map((text) => `  ${text}`)],
+  };
 }
 
 function isFileError(error: unknown): error is Error {
