@@ -8,7 +8,7 @@ import { count, time } from '../../html/format.ts';
 import { badge, link } from '../../html/page.ts';
 import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
 import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../lib/template.ts';
-import { linkedPath, pagePath, type Subject, withQuery } from './context.ts';
+import { linkedPath, pagePath, partPath, type Subject } from './context.ts';
 import { fileLink, joined, momentIn, pager, quiet, TITLE_LENGTH, textIn } from './rows.ts';
 import { type Item, type Linked, listDocumentsOf, listNamed, listOutline, type Outline } from './search/lists.ts';
 
@@ -120,11 +120,8 @@ export function numberText({ volgnummer, geplandvolgnummer }: Numbers, isPlanned
   return shorten((isPlanned ? geplandvolgnummer : volgnummer) ?? '', 12);
 }
 
-const agendaPath = (meeting: Subject, part: number): string =>
-  withQuery(pagePath(meeting), { deel: part === 1 ? undefined : part });
-
 export const placePath = ({ meeting }: Agenda, place: Place): string =>
-  `${agendaPath(meeting, place.part)}#${anchorOf(place)}`;
+  `${partPath(pagePath(meeting), place.part)}#${anchorOf(place)}`;
 
 export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Promise<Html> {
   const { meeting, places, parts } = agenda;
@@ -146,7 +143,7 @@ export async function agendaPart(pool: Pool, agenda: Agenda, part: number): Prom
     );
   const whole = render(false);
   const list = Buffer.byteLength(whole.markup) > MOST_BYTES ? render(true) : whole;
-  const others = pager('Delen van de agenda', part, parts, (other) => `${agendaPath(meeting, other)}#agenda`);
+  const others = pager('Delen van de agenda', part, parts, (other) => `${partPath(pagePath(meeting), other)}#agenda`);
   return html`<div class="kv-indexed">${index(agenda, part)}${list}${others}</div>${places.length === MOST_ITEMS && html`<p class="kv-more">Dit zijn de eerste ${count(MOST_ITEMS)} agendapunten. ${link(linkedPath(meeting, 'Agendapunt'), 'Alle agendapunten')}</p>`}`;
 }
 

@@ -59,9 +59,13 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Part of a list from a position on; the first part has no number. */
+/** A list from a position on; its beginning has no number. */
 export const fromPath = (path: string, vanaf: number): string =>
   withQuery(path, { vanaf: vanaf === 0 ? undefined : vanaf });
+
+/** Part of a page from 1 on; the first has no number. */
+export const partPath = (path: string, deel: number): string =>
+  withQuery(path, { deel: deel === 1 ? undefined : deel });
 
 const names = new Intl.Collator('nl', { numeric: true });
 

@@ -1,21 +1,11 @@
 /** The page of one resource, and the pages below it: its whole text, its history, and the lists that are longer than the page. */
 import { heading, type Page } from '../../html/page.ts';
-import type { ResourceType } from '../../lib/feed/resource.ts';
-import { resourcePath } from '../../lib/feed/resource.ts';
+import { type ResourceType, resourcePath } from '../../lib/feed/resource.ts';
 import { Problem } from '../../lib/problem.ts';
 import { type HtmlValue, shorten } from '../../lib/template.ts';
 import { platformProblems } from '../../plugins/problems.ts';
 import { readOrganisation } from '../store/state.ts';
-import {
-  fromPath,
-  linkedPath,
-  type PagesContext,
-  pagePath,
-  type Subject,
-  trail,
-  typeOf,
-  withQuery,
-} from './context.ts';
+import { fromPath, linkedPath, type PagesContext, pagePath, partPath, type Subject, trail, typeOf } from './context.ts';
 import { documentPage } from './document.ts';
 import { type History, historyList, readHistory, removedPage } from './history.ts';
 import { itemPage } from './item.ts';
@@ -105,7 +95,7 @@ function textPage(view: ResourceView): Page {
   const pieces = textPieces(view);
   const piece = pieces[part - 1];
   if (piece === undefined) throw new Problem(platformProblems.notFound);
-  const at = (deel: number): string => withQuery(`${pagePath(self)}/tekst`, { deel: deel === 1 ? undefined : deel });
+  const at = (deel: number): string => partPath(`${pagePath(self)}/tekst`, deel);
   return pageBelow(view, 'Tekst', at(part), [
     textParagraph(piece),
     pager('Delen van de tekst', part, pieces.length, at),
