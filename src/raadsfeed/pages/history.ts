@@ -87,31 +87,33 @@ function describe({ op, record }: HistoryEntry, before: HistoryEntry | undefined
     (name) => name !== 'gewijzigdop' && JSON.stringify(now[name]) !== JSON.stringify(then[name]),
   );
   if (changed.length === 0) return 'opnieuw gepubliceerd';
-  const names = [...new Set(changed.map((name) => MEMBERS[name] ?? shorten(name, 40)))];
+  const names = [...new Set(changed.map((name) => MEMBERS.get(name) ?? shorten(name, 40)))];
   return `gewijzigd: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ' en meer' : ''}`;
 }
 
 /** Names of members for readers; other members keep their own. */
-const MEMBERS: Readonly<Record<string, string>> = {
-  agendapuntnaam: 'naam',
-  aanvang: 'begintijd',
-  einde: 'eindtijd',
-  geplandeaanvang: 'geplande begintijd',
-  geplandeeinde: 'geplande eindtijd',
-  vergaderdatum: 'datum',
-  geplandedatum: 'geplande datum',
-  vergaderstatus: 'status',
-  vergaderingstype: 'soort',
-  vergadertoelichting: 'toelichting',
-  locatie: 'plaats',
-  deelvergaderingen: 'delen van de vergadering',
-  georganiseerddoorgremium: 'commissie',
-  bestandsurl: 'bestand',
-  checksum: 'controlegetal',
-  omvang: 'grootte',
-  formaat: 'soort bestand',
-  webpaginalink: 'pagina bij de bron',
-};
+const MEMBERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    agendapuntnaam: 'naam',
+    aanvang: 'begintijd',
+    einde: 'eindtijd',
+    geplandeaanvang: 'geplande begintijd',
+    geplandeeinde: 'geplande eindtijd',
+    vergaderdatum: 'datum',
+    geplandedatum: 'geplande datum',
+    vergaderstatus: 'status',
+    vergaderingstype: 'soort',
+    vergadertoelichting: 'toelichting',
+    locatie: 'plaats',
+    deelvergaderingen: 'delen van de vergadering',
+    georganiseerddoorgremium: 'commissie',
+    bestandsurl: 'bestand',
+    checksum: 'controlegetal',
+    omvang: 'grootte',
+    formaat: 'soort bestand',
+    webpaginalink: 'pagina bij de bron',
+  }),
+);
 
 /** Reasons of a removal in words, and as the end of a sentence about a removed item. */
 const REASONS: Readonly<Record<string, readonly [reason: string, happened: string]>> = {

@@ -6,7 +6,7 @@ import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../lib/tem
 import { platformProblems } from '../../plugins/problems.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import { type Agenda, agendaPart, MOST_ITEMS, readAgenda, references } from './agenda.ts';
-import { organisationPath, pagePath, trail, withQuery } from './context.ts';
+import { organisationPath, pagePath, partPath, trail, withQuery } from './context.ts';
 import { historySection, readRemovals } from './history.ts';
 import { hasTime, meetingState, momentIn, stateBadge, textIn } from './rows.ts';
 import { bodyKey, meetingDate } from './search/entry.ts';
@@ -17,8 +17,10 @@ const LIST = { most: 30, bytes: 8000 } as const;
 const TEXT_LENGTH = 2500;
 
 /** Dutch for English words of suppliers; other words are shown unchanged. */
-const KINDS: Readonly<Record<string, string>> = { council: 'raad', committee: 'commissie' };
-const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['council', 'raad'],
+  ['committee', 'commissie'],
+]);
 
 export async function meetingPage(view: ResourceView): Promise<Page> {
   const { context, organisation, self, data, history, part } = view;
@@ -40,7 +42,7 @@ ${await missingItems(view, agenda)}</ul>`,
   return {
     title: part === 1 ? title : `${shorten(title, 150)}, deel ${part}`,
     description: `Agenda, documenten en geschiedenis van ${shorten(name, 80)} van ${organisation.naam}.`,
-    canonical: `${baseUrl()}${withQuery(address, { deel: part === 1 ? undefined : part })}`,
+    canonical: `${baseUrl()}${partPath(address, part)}`,
     structuredData: event(organisation, data, `${baseUrl()}${address}`),
     path: trail(organisation, ...(part === 1 ? [] : [{ href: address, text: name }])),
     body:
@@ -122,6 +124,7 @@ function meetingFacts(
   const bodyName = textIn(body, 'gremiumnaam');
   const path = organisationPath(organisatiecode);
   const bodyPath = withQuery(path, { gremium: bodyKey(body) });
+  const kind = textIn(data, 'vergaderingstype') ?? '';
   const source = safeUrl(textIn(data, 'webpaginalink'));
   return facts([
     ['Wanneer', when === undefined ? 'Nog niet bekend' : whenText(data, when, end)],
@@ -132,7 +135,7 @@ function meetingFacts(
       'Status',
       badge !== undefined && [badge, meetingState(status) === 'cancelled' && ` ${shorten(status ?? '', 100)}`],
     ],
-    ['Soort', meetingKind(textIn(data, 'vergaderingstype') ?? '')],
+    ['Soort', KINDS.get(kind) ?? shorten(kind, 100)],
     ['Bij de bron', source !== undefined && link(source, 'Bekijk deze vergadering op de site van de bron')],
   ]);
 }

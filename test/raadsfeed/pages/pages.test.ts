@@ -272,6 +272,23 @@ it('shows hostile text as text, in every member', async () => {
   expect(csv.split('\r\n')).toHaveLength(4);
 });
 
+it('shows a kind of meeting or a member with the name of a property of every object as it is', async () => {
+  const kind = (name: string) =>
+    vergadering('soort', { vergaderingstype: name }, { gemeente: 'gm9910', naam: 'Namen' });
+  for (const name of ['constructor', '__proto__']) {
+    await pages.publishAndIndex([kind(name)]);
+    expect(await read('/gm9910/vergaderingen/soort')).toContain(name);
+  }
+  const change = changeOf(kind('constructor'));
+  if (change.op !== 'upsert') throw new Error('no record');
+  const dataText = change.dataText.replace('{', '{"constructor":1,"__proto__":2,');
+  await transaction(pages.pool, (client) => publishBatch(client, [{ ...change, dataText }], new Date()));
+  await pages.publishAndIndex([]);
+  expect(await read('/gm9910/vergaderingen/soort')).toMatch(
+    /gewijzigd: (?=[^<]*constructor)(?=[^<]*__proto__)(?!.*native)/,
+  );
+});
+
 it('keeps to 150 kB and 20 statements per page, however much there is', async () => {
   // The index keeps 500 characters of a name; finding its words takes most of this test.
   const long = 'woord '.repeat(100);
