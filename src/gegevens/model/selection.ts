@@ -36,10 +36,7 @@ export function filterKey({ model, periodeStart, periodeEinde, organisatie }: Fi
   return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null, model]);
 }
 
-/**
- * The period of the answer: the requested dates. A missing date is taken from the most recent reporting period, or from the other date if the start
- * would otherwise be after the end. @param recent absent when nothing is delivered
- */
+/** A missing date is that of the most recent reporting period, if there is one, or the other date if the start would be after the end. */
 export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period | undefined, moment: Date): Period {
   const today = moment.toISOString().slice(0, 10);
   const start = periodeStart ?? recent?.start ?? periodeEinde ?? today;
@@ -122,11 +119,11 @@ export function chooseLeveringen(leveringen: readonly Levering[], period: Period
 
 function newestImport(leveringen: readonly Levering[]): readonly Levering[] | undefined {
   if (leveringen.length === 0) return undefined;
-  const last = Math.max(...leveringen.map(({ invoerId }) => invoerId));
+  // No arguments of a call: there may be more leveringen than the stack holds.
+  const last = leveringen.reduce((highest, { invoerId }) => Math.max(highest, invoerId), 0);
   return leveringen.filter(({ invoerId }) => invoerId === last);
 }
 
-/** When the newest of these leveringen was delivered; `undefined` when there are none. */
 export function latestDelivery(chosen: readonly ChosenLevering[]): Date | undefined {
   return chosen
     .map(({ levering }) => levering.aangeleverdOp)
@@ -259,7 +256,6 @@ export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   }));
 }
 
-/** Estimates the bytes of a page: for each levering in proportion to its records. */
 export function estimateBytes({ slices }: PagePlan): number {
   return slices.reduce((sum, { levering: { records, bytes }, from, to }) => {
     return sum + Math.ceil(records === 0 ? bytes : (bytes * (to - from)) / records);

@@ -62,3 +62,9 @@ it('decides for each municipality separately', () => {
   const [exact, part] = [levering(1, asked, '1'), levering(2, { start: day(5), end: day(20) }, '2')];
   expect(chooseLeveringen([exact, part], asked).map(({ group }) => group)).toEqual([undefined, 1]);
 });
+
+it('takes as many leveringen of one organisation as a file may hold', () => {
+  const asked = { start: day(0), end: day(9) };
+  const parts = Array.from({ length: 200_000 }, (_, nummer) => ({ ...levering(1, asked), nummer }));
+  expect(chooseLeveringen(parts, asked)).toHaveLength(parts.length);
+});
