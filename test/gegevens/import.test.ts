@@ -208,7 +208,7 @@ describe('our own fixtures', () => {
 describe('a good file', () => {
   it('is stored unchanged, to the byte', async () => {
     const record =
-      '{ "gemeentecode" :"GM1",\n\t"omschrijving":"\\u00e9\\n é ✓ \\\\", "totaalSchuldbedragBijAanvangSchuld": 1.0e3 }';
+      '{ "gemeentecode" :"GM1",\r\n\t"omschrijving":"\\u00e9\\n é ✓ \\\\", "totaalSchuldbedragBijAanvangSchuld": 1.0e3 }';
     const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Bytes', records: 1 }] }));
     const path = messageFile(`\ufeff${text.replace(/\{"gemeentecode":"GM0001"[^}]*\}/, () => record)}`);
     await supplier.import('shv', path);
