@@ -52,16 +52,21 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-interface SourceOptions {
+export interface RevocationLimits {
+  /** Milliseconds for one OCSP answer before the list is fetched; a later answer is cached for the next verification. */
+  readonly ocspTimeoutMs: number;
+  /** Milliseconds after which the wait for a late OCSP answer ends. */
+  readonly ocspLateMs: number;
+  /** Milliseconds for one revocation list; one that comes after the deadline is cached for the next verification. */
+  readonly crlTimeoutMs: number;
+  /** Bytes of one revocation list; all cached lists together take twice as much at most. */
+  readonly crlBytes: number;
+}
+
+interface SourceOptions extends RevocationLimits {
   readonly now: () => Date;
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
-  /** How long to wait for an OCSP answer; one that comes within `ocspLateMs` is cached for the next verification. */
-  readonly ocspTimeoutMs: number;
-  readonly ocspLateMs: number;
-  readonly crlTimeoutMs: number;
-  /** Bytes of one list; twice as many for all cached lists. */
-  readonly crlBytes: number;
   /** Called with the reason when an answer that is still valid could not be refreshed; it is used until it expires. */
   readonly refreshFailed: (reason: unknown) => void;
 }
@@ -235,7 +240,6 @@ const RETRY_MS = 30_000;
 /** An older answer is refused, whatever its `nextUpdate`. */
 const MAX_AGE_MS = 400 * 24 * 60 * 60 * 1000;
 
-/** The moment until which an answer is valid. @throws Error when it is not yet or no longer valid */
 function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): number {
   const [begin, end, time] = [thisUpdate.getTime(), nextUpdate.getTime(), now.getTime()];
   if (Number.isNaN(begin)) throw new Error('the answer has no readable date');

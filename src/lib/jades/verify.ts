@@ -4,7 +4,13 @@ import type { JsonObject } from '../json/json-value.ts';
 import { parseStrictObject } from '../json/parse-untrusted.ts';
 import { type Certificate, JadesError, parseCertificate, signerOin } from './certificate.ts';
 import { createPathCache, type ReadCertificates } from './chain.ts';
-import { checkRevocation, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
+import {
+  checkRevocation,
+  createRevocationSource,
+  type Fetch,
+  type RevocationLimits,
+  type RevocationMode,
+} from './revocation.ts';
 import {
   ALGORITHMS,
   algorithmNames,
@@ -19,18 +25,10 @@ import {
   verifySignature,
 } from './signature.ts';
 
-export interface VerifierLimits {
+export interface VerifierLimits extends RevocationLimits {
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
   readonly revocationDeadlineMs: number;
-  /** Milliseconds for one OCSP answer before the list is fetched; a later answer is cached for the next verification. */
-  readonly ocspTimeoutMs: number;
-  /** Milliseconds after which the wait for a late OCSP answer ends. */
-  readonly ocspLateMs: number;
-  /** Milliseconds for one revocation list; one that comes after the deadline is cached for the next verification. */
-  readonly crlTimeoutMs: number;
-  /** Bytes of one revocation list; all cached lists together take twice as much at most. */
-  readonly crlBytes: number;
 }
 
 export interface VerifierOptions {
