@@ -9,7 +9,6 @@ import { watchFiles } from '../lib/watch-files.ts';
 import type { Config } from '../settings/read-config.ts';
 
 const WARNING_DAYS = 30;
-/** How often the log is warned of a certificate that expires soon. */
 const EXPIRY_CHECK_MS = 6 * 3_600_000;
 
 export interface OwnSigner {
@@ -23,7 +22,6 @@ interface OwnSignerOptions {
   readonly config: Pick<Config, 'gegevens'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called with every key that comes into use. */
   readonly keyLoaded: (key: OwnKey) => void;
 }
 
@@ -86,10 +84,7 @@ export function createOwnSigner({ config, clock, log, keyLoaded }: OwnSignerOpti
   });
 }
 
-/**
- * Reads the own key from the files that are configured: PEM, or PKCS#12.
- * @throws {OwnKeyError} when it cannot be used at that moment; errors of the file system
- */
+/** From the configured files, PEM or PKCS#12. @throws {OwnKeyError} when it cannot be used at that moment; errors of the file system */
 export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
   const { signingKey, signingChain, signingP12Passphrase: passphrase = '' } = settings;
   if (signingKey === undefined) throw new Error('GEGEVENS_SIGNING_KEY is missing');

@@ -113,10 +113,7 @@ export function createPageFinders({ database, clock, settings }: FastifyInstance
   });
   return { finderOf, close: () => cache.clear() };
 
-  /**
-   * The finder throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for a page; errors of the database; the
-   * signal's reason.
-   */
+  /** The finder throws {Problem} `onbekende-organisatie`, `service-unreachable` (no memory for a page); errors of the database; the signal's reason. */
   function finderOf(model: Model, maximum: number): PageFinder {
     const byRunningTime = model.mapping.levering.recordId === undefined;
     return async ({ filter, afnemer, client, page: number, pageSize }, signal) => {
@@ -211,8 +208,6 @@ function pageKey({ variant, model }: Filter, { plan, selection, deliveredAt }: P
 function partialIds({ chosen }: SelectOptions): number[] {
   return chosen.flatMap(({ levering, group }) => (group === undefined ? [] : [levering.id]));
 }
-
-// The bytes of a page.
 
 function answerParts(
   model: Model,

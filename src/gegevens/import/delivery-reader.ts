@@ -64,7 +64,6 @@ class OpenLevering {
   readonly seen = new Set<string>();
   readonly counts: Record<ItemList, number> = { records: 0, zaken: 0 };
   bytes = 0;
-  /** Over the texts of its items. */
   readonly hash = createHash('sha256');
   readonly municipalities = new Set<string>();
 }
@@ -214,7 +213,6 @@ export class DeliveryReader {
     this.#current = new OpenLevering();
   }
 
-  /** Checks a skeleton against its part of the model. @returns its value, as far as it can be read */
   #part(skeleton: Skeleton, base: string, check: PartCheck): unknown {
     const { text } = skeleton;
     const lineAt = (offset: number): number => skeleton.lineAt(offset);
@@ -276,7 +274,6 @@ type BirthDates = (text: string, record: unknown) => string | undefined;
 
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 
-/** @returns `undefined` when the mapping does not name the dates */
 function createBirthDates({ controle }: Mapping): BirthDates | undefined {
   const [place, member] = ['plaats', 'geboortedatum'].map((name) => valueAt(controle, ['personen', name]));
   if (typeof place !== 'string' || typeof member !== 'string') return undefined;

@@ -18,7 +18,7 @@ const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
 /** 128 bits: practically no two records have the same key. */
 const KEY_BYTES = 16;
 
-/** Derives the stored properties beside the texts of a file. @param key of the hash of persons and IDs: without a key, a hashed BSN is guessed within seconds */
+/** @param key of the hash of persons and IDs: without a key, a hashed BSN is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId, zaken } }: Mapping, key: Buffer) {
   const { begin, einde, personen } = record;
   // Given bytes, Node prepares the key again for each record, which costs several times the hash.

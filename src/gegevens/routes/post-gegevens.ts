@@ -37,7 +37,6 @@ interface Exchange extends Verified {
   readonly isFirst: boolean;
 }
 
-/** What the hook and the handler of a variant share. */
 export interface ExchangeOptions {
   readonly variant: Variant;
   readonly mapping: Mapping;
@@ -92,10 +91,7 @@ export function verifyExchange({ settings, database }: FastifyInstance, options:
   };
 }
 
-/**
- * The signer must be the party that the token is for, where tokens prove that, and must be allowed to ask.
- * @param allowedSigners empty: everyone with a trusted certificate @param bindsClients the client of an OAuth token has an OIN too
- */
+/** The signer must be the party that the token proves, if any, and be allowed to ask. @param allowedSigners empty: all with a trusted certificate */
 function checkSigner(
   { oin }: Verified,
   caller: Caller,
@@ -208,10 +204,7 @@ export function postGegevens(app: FastifyInstance, options: ExchangeOptions) {
       .send(sendPage(page));
   };
 
-  /**
-   * Writes the line of the journal and the entry of the processing log in one transaction. @returns the number of the line
-   * @param isFirst whether no answer to this signed request is known; another caller may be the first meanwhile
-   */
+  /** Writes journal and processing log in one transaction. @param isFirst no answer to this request is known; another caller may be first meanwhile */
   async function record(
     request: FastifyRequest,
     isFirst: boolean,

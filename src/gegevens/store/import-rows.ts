@@ -11,7 +11,6 @@ const BATCH_CHARACTERS = 4 * 1024 * 1024;
 const BLOCK_CHARACTERS = 512 * 1024;
 /** The pool's limit is meant for requests; an import takes as long as its file. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** `undefined` is an SQL null. */
 type Cell = number | string | Buffer | undefined;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -31,7 +30,6 @@ class TableRows {
     if (this.#block.length >= BLOCK_CHARACTERS) this.#endBlock();
   }
 
-  /** @returns the blocks collected so far, and drops them */
   take(): readonly string[] {
     if (this.#block !== '') this.#endBlock();
     const blocks = this.#full;

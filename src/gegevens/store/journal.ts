@@ -50,7 +50,6 @@ interface Machtiging {
 export type JournalLine = Omit<Journalled, 'id' | 'klaargezetOp' | 'verzondenOp'>;
 type Place = Pick<Journalled, 'id' | 'klaargezetOp'>;
 
-/** The column and type of each member of a line. */
 const COLUMNS: Readonly<Record<keyof JournalLine, readonly [column: string, type: string]>> = {
   variant: ['variant', 'text'],
   requestId: ['request_id', 'uuid'],
@@ -87,8 +86,6 @@ const INSERT = `insert into gegevens.journal
 /**
  * Sends the statements that write a line, in the caller's transaction. The first answer to a signed request has the unique hash of its signature
  * value, so concurrent callers with the same request wait for the first and then fail.
- * @param proof the proof log of deliveries, if there is one
- * @param isFirst whether no answer to this signed request is known
  * @returns its number, once the database has answered; rejects with a `DatabaseError` for which `isAnsweredMeanwhile` is true
  */
 export async function writeJournal(
@@ -124,7 +121,6 @@ export function isAnsweredMeanwhile(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'journal_first_signature';
 }
 
-/** The recipient of the first answer to a signed request. */
 export async function findFirstAnswer(
   db: Db,
   { variant, subject, vraagHandtekening }: Pick<JournalLine, 'variant' | 'subject' | 'vraagHandtekening'>,
@@ -170,7 +166,6 @@ interface ProvenDelivery {
   readonly proofNumber: number | null;
 }
 
-/** Lines after a number, in order, with their data for the proof log. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
   const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
     `select ${LINE}, seed, proof_number as "proofNumber" from gegevens.journal where id > $1::bigint order by id limit $2::int`,
@@ -190,8 +185,6 @@ export async function readJournal(
   );
   return rows.map(toLine);
 }
-
-// Deliveries in the proof log.
 
 const DELIVERY_PART = 'levering';
 
@@ -220,7 +213,6 @@ export async function proveDelivery(
   });
 }
 
-/** When the last delivery with a leaf was made; undefined if none has one. */
 export async function lastProven(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select max(prepared_at) as at from gegevens.journal where proof_number is not null',

@@ -228,8 +228,9 @@ export async function countSelected(
 }
 
 /**
- * Streams the delivered texts of neighbouring lists by one statement, list by list. A case is delivered with the first of its signals that is delivered, or with the first record when its levering has none of them. A
- * case is left out when a newer delivery of the group has a case with one of its signals.
+ * Streams the delivered texts of neighbouring lists by one statement, list by list. A case is delivered with the first of its signals that is
+ * delivered, or with the first record when its levering has none of them; it is left out when a newer delivery of the group has a case with one of
+ * its signals.
  */
 export async function streamSelected(
   client: pg.ClientBase,
@@ -311,7 +312,7 @@ export async function streamSelected(
   await withoutNestedLoops(client, () => streamTexts(client, takeRow, text, values));
 }
 
-/** Nested loops take hours for the records of a city, and the planner may choose them for rows that its statistics lack: loaded a moment ago. */
+/** Nested loops take hours for the records of a city, and the planner may choose them for newly loaded rows, which its statistics lack. */
 async function withoutNestedLoops<T>(client: pg.ClientBase, run: () => Promise<T>): Promise<T> {
   await client.query('begin read only');
   try {
@@ -354,10 +355,7 @@ function streamTexts(client: pg.ClientBase, take: TakeRow, text: string, values:
   });
 }
 
-/**
- * Takes fields straight from the driver: building a row object and emitting it costs more than handling a short text. Megabytes may be ready;
- * reading pauses when the budget of this turn of the event loop is used up.
- */
+/** Straight from the driver: a row object costs more than a short text. Megabytes may be ready; reading pauses when this turn's budget is used up. */
 class TextsQuery extends pg.Query {
   readonly #connection: pg.Connection;
   readonly #take: TakeRow;

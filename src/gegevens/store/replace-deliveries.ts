@@ -9,7 +9,6 @@ interface ReplaceOptions {
   readonly model: string;
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
-  /** Replace even what otherwise raises `ReplacementRefused`. */
   readonly force: boolean;
 }
 
@@ -100,7 +99,6 @@ interface Replaced extends Omit<Replacement, 'records' | 'zaken'> {
   readonly by: readonly number[];
 }
 
-/** What an import replaces and what conflicts with it, by organisation and municipality. */
 function findReplaced(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replaced[] {
   const { periodeStart, periodeEinde } = delivery;
   const keyOf = (...deliverer: readonly [sleutel: string, gemeente: string | null]) => JSON.stringify(deliverer);

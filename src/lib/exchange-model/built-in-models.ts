@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 /** The built-in exchange models: `VARIANT-VERSION.schema.json`, each with its mapping beside it. */
 export const modelsDirectory = new URL('../../../openapi/modellen/', import.meta.url);
 
-/** The default versions. */
 export const defaultModels = { shv: '1.0', vs: '1.1' } as const;
 
 /** The file of a built-in model, or `undefined` when the name is not one: then it is a path. */

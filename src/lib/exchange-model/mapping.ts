@@ -34,7 +34,6 @@ export interface Mapping {
     readonly records: Path;
     readonly recordId?: Path;
     readonly gemeentecode?: Path;
-    /** The members read from each record: its period, and its identification. */
     readonly record: {
       readonly begin?: Path;
       readonly einde?: Path;
@@ -63,7 +62,6 @@ export interface PersonenMapping {
   readonly kenmerken: readonly (readonly Path[])[];
 }
 
-/** The used members of a file that fits the schema. */
 interface MappingFile {
   readonly verzoek?: { readonly organisatie?: readonly [string, ...string[]] };
   readonly envelop: object;
@@ -92,7 +90,6 @@ function isMapping(value: object): value is Mapping {
   return 'variant' in value;
 }
 
-/** A part of a mapping file with its JSON Pointers as steps. */
 function withSteps(value: unknown): unknown {
   if (typeof value === 'string') return pointerSteps(value);
   if (Array.isArray(value)) return value.map(withSteps);

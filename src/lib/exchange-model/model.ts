@@ -78,7 +78,6 @@ export function builtInVersions(variant: Variant): string[] {
     .toSorted();
 }
 
-/** @throws {Error} when the schema is invalid, or does not describe the paths of the mapping */
 function compileModel(schema: JsonObject, mapping: Mapping): Model {
   const { envelop, levering } = mapping;
   const leveringPath = schemaPath(schema, [...envelop.leveringen, '*']);
@@ -161,7 +160,6 @@ type DataPath = readonly string[];
 
 /**
  * The path in a schema of the part that describes a path in the data, following references within the schema.
- * @param from where in the schema the data begins
  * @throws {TypeError} when the schema does not describe it by plain `properties` and `items`
  */
 function schemaPath(schema: JsonObject, dataPath: DataPath, from: DataPath = []): DataPath {

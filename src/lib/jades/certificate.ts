@@ -101,7 +101,6 @@ export function isSelfIssued(certificate: Certificate): boolean {
   );
 }
 
-/** The number of bytes of tag and length at the beginning of a DER structure. */
 function headerLength(der: Uint8Array): number {
   const length = der[1] ?? 0;
   return length < 0x80 ? 2 : 2 + (length & 0x7f);

@@ -75,16 +75,11 @@ export function createPathCache({ anchors: bundle, requiredPolicies, now }: Path
 
 interface PathOptions {
   readonly anchors: readonly Certificate[];
-  /** Policies (OIDs), one of which must hold for the whole path; empty: no policy is required. */
   readonly requiredPolicies: readonly string[];
   readonly at: Date;
 }
 
-/**
- * Validates the certificates in the order in which they were sent; the anchor may be left out.
- * @returns the path, leaf first and anchor last
- * @throws JadesError certificate-untrusted, certificate-expired, certificate-usage
- */
+/** The path, leaf first, from certificates as sent, with or without the anchor. @throws JadesError certificate-untrusted, -expired, -usage */
 export function validatePath(x5c: readonly Certificate[], { anchors, requiredPolicies, at }: PathOptions) {
   const path = assemble(x5c, anchors);
   for (const [index, certificate] of path.entries()) {
@@ -170,7 +165,6 @@ function checkValidity(path: readonly Certificate[], at: Date): void {
   }
 }
 
-/** Version 3, and every extension understood. */
 export function checkForm({ pki }: Certificate): void {
   const extensions = pki.extensions ?? [];
   if (extensions.length > 0 && pki.version !== 2) throw untrusted('een certificaat met extensies is geen versie 3');

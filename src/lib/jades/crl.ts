@@ -1,6 +1,5 @@
-// Certificate revocation lists. The library reads everything but the entries and checks the signature over all of it; the
+// Certificate revocation lists (RFC 5280 sections 5 and 6.3). The library reads everything but the entries and checks the signature over all of it; the
 // entries, of which there may be a hundred thousand, are walked in place.
-// @see RFC 5280 sections 5 and 6.3
 import { setImmediate } from 'node:timers/promises';
 import { CertificateRevocationList, IssuingDistributionPoint } from 'pkijs';
 import {
@@ -54,7 +53,6 @@ export async function isListed(list: RevocationList, certificate: Certificate): 
   });
 }
 
-/** Walks the entries until one is found, yielding to the event loop now and then. */
 async function findEntry(
   der: Uint8Array,
   entries: Element | undefined,
@@ -102,7 +100,7 @@ function split(der: Uint8Array) {
   return { tbs: bytesOf(signed), entries, withoutEntries: Uint8Array.from(withoutEntries) };
 }
 
-/** Partial and indirect lists are not used, nor those with a relative name, which is not resolved. @throws Error */
+/** Partial (a delta has a critical extension) and indirect lists are not used, nor those with a relative name, which is not resolved. @throws Error */
 function scopeOf({ crlExtensions }: CertificateRevocationList): IssuingDistributionPoint | undefined {
   const { extensions = [] } = crlExtensions ?? {};
   if (extensionFault(extensions, KNOWN_EXTENSIONS) !== undefined)
@@ -137,7 +135,6 @@ interface Element {
   readonly end: number;
 }
 
-/** @throws Error when there is no definite-length element within the limit */
 function readElement(bytes: Uint8Array, start: number, limit: number): Element {
   const tag = bytes[start];
   const first = bytes[start + 1];

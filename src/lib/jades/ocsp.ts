@@ -44,10 +44,7 @@ function certIdOptions({ issuer }: Subject) {
   return { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki };
 }
 
-/**
- * Checks an answer: signed by the issuer or its delegate, about this certificate, and with our nonce. The caller judges its dates.
- * @throws Error when it is not an answer
- */
+/** The answer of the issuer or its delegate about this certificate, with our nonce; the caller judges its dates. @throws Error when it is none */
 export async function readOcspAnswer(der: Uint8Array, subject: Subject, nonce: Uint8Array, now: Date) {
   const response = OCSPResponse.fromBER(Uint8Array.from(der));
   const status = response.responseStatus.valueBlock.valueDec;

@@ -51,8 +51,7 @@ export interface OwnKey {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Reads a PEM key and a PEM chain in any order.
- * @param at the moment at which it is used
+ * Reads a PEM key and a PEM chain in any order. @param at the moment at which it is used
  * @throws {OwnKeyError}
  * @example
  * const key = loadPemKey({ key: pemOfKey, chain: pemOfChain }, new Date());
@@ -83,8 +82,7 @@ function readPemKey(pem: string): KeyObject {
 const { asn1, pkcs12, pki } = forge;
 
 /**
- * Reads a PKCS#12 file (RFC 7292) with one key and its certificates, which Node cannot read but forge can.
- * @param at the moment at which it is used
+ * Reads a PKCS#12 file (RFC 7292) with one key and its certificates, which Node cannot read but forge can. @param at the moment at which it is used
  * @throws {OwnKeyError}
  * @example
  * const key = loadPkcs12Key({ p12: bytes, passphrase }, new Date());

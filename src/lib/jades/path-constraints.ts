@@ -14,11 +14,7 @@ import { attributeTexts, type Certificate, extension, isSelfIssued, OID, parsedV
 
 const ANY_POLICY = '2.5.29.32.0';
 
-/**
- * Whether one of these policies holds in every certificate below the anchor; with none, always. A certificate that maps or constrains policies is
- * refused elsewhere.
- * @param path leaf first, anchor last
- */
+/** Whether one of these policies holds in every certificate below the anchor, the last; one that maps or constrains policies is refused elsewhere. */
 export function meetsPolicies(path: readonly Certificate[], required: readonly string[]): boolean {
   const named = path.slice(0, -1).map(policiesOf);
   return (
@@ -40,10 +36,7 @@ interface Name {
   readonly value: unknown;
 }
 
-/**
- * False when a name of a certificate lies outside what an authority above it permits, inside what it excludes, or cannot be compared.
- * @param path leaf first, anchor last
- */
+/** False when a name lies outside what an authority above it permits, inside what it excludes, or cannot be compared. @param path leaf first */
 export function meetsNameConstraints(path: readonly Certificate[]): boolean {
   return path.every((issuer, depth) => {
     const entry = extension(issuer, OID.nameConstraints);
@@ -71,7 +64,6 @@ function isAcceptable(name: Name, permitted: readonly GeneralSubtree[], excluded
   return allowed.length === 0 || allowed.some((subtree) => matches(name, subtree.base.value) === true);
 }
 
-/** Every name in a certificate that a constraint can apply to. */
 function namesOf(certificate: Certificate): Name[] {
   const { subject } = certificate.pki;
   const alternative = parsedValue(extension(certificate, OID.subjectAltName));

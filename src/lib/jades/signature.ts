@@ -46,7 +46,6 @@ export function digestOf(bytes: Uint8Array): string {
   return `SHA-256=${hashBytes('sha256', bytes, 'base64')}`;
 }
 
-/** The same for a body of any size. */
 export async function digestInPieces(body: Body): Promise<string> {
   if (body instanceof Uint8Array && body.length <= PIECE_BYTES) return digestOf(body);
   const hash = createHash('sha256');
@@ -54,7 +53,6 @@ export async function digestInPieces(body: Body): Promise<string> {
   return `SHA-256=${hash.digest('base64')}`;
 }
 
-/** Bytes in memory: whole, or in the pieces in which they were made. */
 type Body = Uint8Array | readonly Uint8Array[];
 
 const PIECE_BYTES = 768 * 1024;
@@ -110,9 +108,7 @@ export function onlyValue(
   return value;
 }
 
-// The signing input is BASE64URL(header) "." payload, with the payload encoded or not.
-
-/** A payload as it enters the signing input: encoded where `b64` is true. */
+/** A payload as it enters the signing input, BASE64URL(header) "." payload: encoded where `b64` is true. */
 export async function* payloadPieces(payload: Body, b64: boolean): AsyncGenerator<Uint8Array | string> {
   // Carries bytes that do not fill a group of three over to the next piece.
   const encoder = new StringDecoder('base64url');
@@ -268,7 +264,6 @@ export function isRsa(key: KeyObject): boolean {
   return key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
 }
 
-/** The first algorithm that accepts a key, with its name; undefined when none does. */
 export function algorithmFor(key: KeyObject): readonly [name: string, algorithm: Algorithm] | undefined {
   return [...ALGORITHMS].find(([, { takesKey }]) => takesKey(key));
 }

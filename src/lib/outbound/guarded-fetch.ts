@@ -1,8 +1,6 @@
-/**
- * Calls to addresses that came from outside: which may be called, through which proxy, where a redirect may lead, and how much is read. The address
- * is checked when the connection is made, so a name that resolves differently the second time does not help. When a proxy makes the connection, the
- * target is checked beforehand.
- */
+// Calls to addresses that came from outside: which may be called, through which proxy, where a redirect may lead, and how much is read. The address
+// is checked when the connection is made, so a name that resolves differently the second time does not help. When a proxy makes the connection, the
+// target is checked beforehand.
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
@@ -18,7 +16,6 @@ const CONNECT_TIMEOUT_MS = 2_000;
 interface AddressRules {
   /** Allows loopback and private addresses; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
-  /** Finds the addresses of a host; the system's resolver unless given. */
   readonly resolve?: Resolve;
 }
 
@@ -46,10 +43,8 @@ export function isPublicAddress(address: string): boolean {
   return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6');
 }
 
-/**
- * Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, cloud metadata services
- * give out its credentials, and IPv6 addresses with an IPv4 address in them (compatible, translated, 6to4) may be either.
- */
+// Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, cloud metadata services
+// give out its credentials, and IPv6 addresses with an IPv4 address in them (compatible, translated, 6to4) may be either.
 const never = blockList(
   ...['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fe80::/10'],
   ...['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:42::42/128', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'],
@@ -182,7 +177,6 @@ function redirection({ statusCode, headers }: Dispatcher.ResponseData): string |
   return [301, 302, 303, 307, 308].includes(statusCode) ? headerValue(headers.location) : undefined;
 }
 
-/** @throws {OutboundError} `redirect`, `address` */
 function redirected(from: URL, location: string, policy: RedirectPolicy, rules: AddressRules): URL {
   const target = URL.parse(location, from.href);
   if (target === null) throw new OutboundError('redirect', 'a redirect to no address');
@@ -232,10 +226,7 @@ export function createGuardedFetch({ proxy, ...rules }: GuardedFetchOptions) {
 /** The accepted encodings, decompressed piece by piece, so that a bomb is stopped at the limit. */
 export const ACCEPT_ENCODING = 'gzip';
 
-/**
- * Reads a body of at most `maxBytes`, counted both as sent and after decompression. @param counter for JSON: stops reading at its limits
- * @throws {OutboundError} `too-large`, `encoding`, `broken-off`
- */
+/** At most `maxBytes`, both as sent and decompressed, and within the counter's limits. @throws {OutboundError} `too-large`, `encoding`, `broken-off` */
 export async function readBody(
   body: Readable,
   encoding: string | undefined,
@@ -280,7 +271,7 @@ function decompressed(body: Readable, encoding: string, maxBytes: number): Reada
     throw new OutboundError('encoding', `content-encoding ${encoding.slice(0, 40)} was not asked for`);
   }
   const inflate = createGunzip();
-  /** Compressed bytes count too: pieces that expand to nothing could continue forever. */
+  // Compressed bytes count too: pieces that expand to nothing could continue forever.
   const limited = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const piece of pieces) {

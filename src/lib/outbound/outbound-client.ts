@@ -55,7 +55,6 @@ export type OutboundAnswer = {
 } & ({ readonly changed: true; readonly json: unknown; readonly bytes: number } | { readonly changed: false });
 
 export interface OutboundTextRequest extends OutboundRequest {
-  /** The body, sent with POST. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The `content-type` of a usable answer. */
