@@ -81,23 +81,24 @@ export function createIntake(app: FastifyInstance, store: StoreLines) {
     let room = Math.max(FEW, bytes * KEPT_PER_BYTE);
     for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-      const span = withGuardedErrors(sender.isPeer ? sent : withoutLogbooks(sent));
-      const { traceId, spanId } = span;
+      const line = sender.isPeer ? sent : withoutLogbooks(sent);
+      const { traceId, spanId } = line;
       // It was forwarded from here: it is stored, or was removed since.
-      if (logbooksOf(span).includes(publicBaseUrl())) {
+      if (logbooksOf(line).includes(publicBaseUrl())) {
         unstored.push('passed-before');
         continue;
       }
-      const reason = judge(span, { otherSpans, plainBsn, checkBsn, latest });
+      const reason = judge(line, { otherSpans, plainBsn, checkBsn, latest });
       if (reason === IGNORED) {
         unstored.push('ignored');
         continue;
       }
-      const context = reason ?? contextOf(span, register, sender);
+      const context = reason ?? contextOf(line, register, sender);
       if (typeof context === 'string') {
         refusals.push({ traceId, spanId, reason: context });
         continue;
       }
+      const span = withGuardedErrors(line);
       const client = clientOf(span, sender);
       const text = writeLine({ span, client });
       room -= text.length;

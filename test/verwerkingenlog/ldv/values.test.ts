@@ -131,9 +131,10 @@ describe.each(FORMS)('a value of any kind in %s', (form) => {
       line({ attributes: { 'app.n': [new Map([['inner', n]])] } }),
     );
     const resource = line({ resource: { 'service.number': 2n ** 64n } });
+    const error = line({ attributes: { 'exception.message': 2n ** 63n } });
     const good = line({ attributes: { 'app.n': MAX } });
     // Protobuf cannot represent a larger one: it is sent as another number.
-    const wrong = form === 'json' ? [...large, resource] : [];
+    const wrong = form === 'json' ? [...large, resource, error] : [];
     const { status, answer } = await log.send([...wrong, good], { form });
     expect([status, answer?.rejectedSpans]).toEqual([200, wrong.length]);
     for (const { spanId } of wrong) {
