@@ -1,7 +1,5 @@
-/**
- * The page of an answer: first how it is found, in the state of its requester, then how its bytes are written from stored texts.
- * @see docs/decisions/0012-pages-come-from-a-list-of-leveringen.md
- */
+// The page of an answer: first how it is found, in the state of its requester, then how its bytes are written from stored texts.
+// @see docs/decisions/0012-pages-come-from-a-list-of-leveringen.md
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';

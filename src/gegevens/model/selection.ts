@@ -119,7 +119,7 @@ export function chooseLeveringen(leveringen: readonly Levering[], period: Period
 
 function newestImport(leveringen: readonly Levering[]): readonly Levering[] | undefined {
   if (leveringen.length === 0) return undefined;
-  // No arguments of a call: there may be more leveringen than the stack holds.
+  // Spread into a call, hundreds of thousands would overflow the stack.
   const last = leveringen.reduce((highest, { invoerId }) => Math.max(highest, invoerId), 0);
   return leveringen.filter(({ invoerId }) => invoerId === last);
 }

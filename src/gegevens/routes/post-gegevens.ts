@@ -1,7 +1,5 @@
-/**
- * `POST /gegevens`: verifies the signed request, and answers with the requested page, signed and recorded.
- * @see docs/decisions/0013-a-signed-request-has-one-caller.md
- */
+// `POST /gegevens`: verifies the signed request, and answers with the requested page, signed and recorded.
+// @see docs/decisions/0013-a-signed-request-has-one-caller.md
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';

@@ -24,7 +24,6 @@ export interface ImportOptions {
   readonly path: string;
   readonly bytes?: DeliveryBytes | undefined;
   readonly model: Model;
-  /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
   /** Replace even if more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;

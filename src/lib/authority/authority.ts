@@ -1,7 +1,5 @@
-/**
- * A throw-away government PKI on loopback, modelled on PKIoverheid with unmistakable names: root, intermediate, certificates for the parties of the
- * demo, an OCSP responder and revocation lists. Never trust it. The keys in its directory are kept.
- */
+// A throw-away government PKI on loopback, modelled on PKIoverheid with unmistakable names: root, intermediate, certificates for the parties of the
+// demo, an OCSP responder and revocation lists. Never trust it. The keys in its directory are kept.
 import { createHash, createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

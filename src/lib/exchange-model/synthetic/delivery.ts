@@ -1,7 +1,5 @@
-/**
- * Deliveries of persons and organisations that do not exist, which keep every rule that `gegevens check` knows, or break one. The same
- * options always make the same text; records are made one by one, so a delivery may be larger than memory.
- */
+// Deliveries of persons and organisations that do not exist, which keep every rule that `gegevens check` knows, or break one. The same
+// options always make the same text; records are made one by one, so a delivery may be larger than memory.
 
 import { type JsonObject, withValueAt } from '../../json/json-value.ts';
 import { dayAfter } from '../../time.ts';
