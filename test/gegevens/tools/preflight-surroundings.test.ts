@@ -99,7 +99,7 @@ describe('the database', () => {
     await kit.fails('database', /DATABASE_URL|ECONNREFUSED/, /DATABASE_URL/, { DATABASE_URL: url });
   });
 
-  it('may have a password that another one begins with, or with a bare %: no part of it is shown', async () => {
+  it('may have a password that another one begins with, with a bare %, or for a socket: no part of it is shown', async () => {
     const { lines } = await kit.run({
       FSC_GROUP_ID: 'hoofdgeheim-en-nog-iets',
       OUTBOUND_PROXY: 'http://gebruiker:hoofdgeheim@127.0.0.1:9',
@@ -114,6 +114,9 @@ describe('the database', () => {
       DATABASE_URL: 'postgres://dienst:hoofdgeheim@127.0.0.1:9/koppelvlak',
     });
     expect(others['fsc-group']).toMatchObject({ detail: '(secret)' });
+    const socket = 'postgres://dienst:socketgeheim@/koppelvlak?host=/run/nergens';
+    const atSocket = await kit.run({ FSC_GROUP_ID: 'socketgeheim', DATABASE_URL: socket });
+    expect(atSocket.lines['fsc-group']).toMatchObject({ detail: '(secret)' });
     const bare = 'postgres://dienst:50%korting@127.0.0.1:9/koppelvlak';
     expect((await kit.run({ DATABASE_URL: bare })).lines.database).toMatchObject({ state: 'failed' });
   });

@@ -74,7 +74,8 @@ function secretsHidden(config: Config): (text: string) => string {
     const names = Object.keys(entries).filter((name) => entries[name]?.secret);
     return names.map((name) => values.get(name)).filter((value) => typeof value === 'string');
   });
-  const passwords = secrets.map((secret) => URL.parse(secret)?.password ?? '');
+  // The address of a database at a socket has no host, and a URL with a login needs one.
+  const passwords = secrets.map((secret) => URL.parse(secret.replace('@/', '@host/'))?.password ?? '');
   // Unlike `decodeURIComponent`, it leaves a bare % as it is, as the client of Postgres does.
   const decoded = passwords.map((password) => querystring.unescape(password));
   // The longest first: a secret that another begins with would leave the rest of it.
