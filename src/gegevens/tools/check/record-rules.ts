@@ -182,7 +182,7 @@ export function judgeItems(value: unknown, path: ItemPath, report: Report): void
   }
 }
 
-/** One text for equal values, whatever the order of members. Strings are preceded by their length, because escaping them would take most of the time. */
+/** One text for equal values, whatever the order of members. Strings follow their length: escaping them would take most of the time. */
 export function canonicalText(value: unknown): string {
   if (typeof value === 'string') return `${value.length}:${value}`;
   if (typeof value !== 'object' || value === null) return `${value},`;

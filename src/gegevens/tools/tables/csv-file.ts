@@ -109,7 +109,8 @@ class CsvLines {
         if (byte === QUOTE) inQuotes = !inQuotes;
         const isFeed = byte === LINE_FEED;
         if (isOpen || isFeed) {
-          if (isOpen || !inQuotes) this.#checkEnd(isOpen ? (isFeed ? 'CR LF' : 'CR') : 'LF');
+          const ofReturn = isFeed ? 'CR LF' : 'CR';
+          if (isOpen || !inQuotes) this.#checkEnd(isOpen ? ofReturn : 'LF');
           this.#line += 1;
           if (decoder !== undefined) {
             refuseUtf8(Buffer.concat([begun, chunk.subarray(from, at)]), this.#line - 1);

@@ -74,7 +74,7 @@ export interface Plan {
   readonly tables: readonly TablePlan[];
 }
 
-/** Checks a mapping against the model. @throws {MappingError} naming every member that the model does not know, and everything that cannot be right */
+/** Checks a mapping against the model. @throws {MappingError} naming each member that the model does not know, and all that cannot be right */
 export function planTables({ path: file, content }: MappingFile, model: Model): Plan {
   const { variant, mapping } = model;
   const { model: version = mapping.versie } = content;
