@@ -1,4 +1,3 @@
-/** The service: the plugins shared by all routes, and the configured areas. */
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { front } from './html/front/plugin.ts';
 import { type Clock, systemClock } from './lib/time.ts';

@@ -13,7 +13,6 @@ export interface Service {
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
-  /** Resolves when the embedded Postgres has exited, whether it was stopped or crashed. */
   readonly databaseExited: Promise<void>;
   /**
    * Answers running requests, ends streams and releases everything; may be repeated. With `drainMs` it first serves on while it reports not ready, so

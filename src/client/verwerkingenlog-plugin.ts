@@ -57,10 +57,7 @@ export class ProcessingHeadersError extends Error {
 /** Seconds for the caller to wait when the log names no time. */
 const RETRY_AFTER_SECONDS = 5;
 
-/**
- * The log has no entry about a call, so nothing may be delivered. Fastify answers 503 with `Retry-After` when the log is unavailable, and 500 when it
- * refuses the entry, which is not the caller's fault; unless your error handler overrides it.
- */
+/** Without an entry nothing may be delivered: Fastify answers 503 while the log is unavailable, 500 when it refuses the entry. */
 export class ProcessingNotLoggedError extends Error {
   readonly statusCode: 500 | 503;
   readonly headers: Readonly<Record<string, string>>;

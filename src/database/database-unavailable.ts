@@ -12,10 +12,7 @@ export class DatabaseUnavailableError extends Error {
   }
 }
 
-/**
- * SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover); and our own for a key of the
- * processing log that this instance must not write with.
- */
+/** SQLSTATE: shutdown, crash, start, connections, memory, disk, read-only (failover); `KV001` is ours: a log key not to be written with here. */
 const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006', 'KV001'];
 /** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */
 const CONNECTION_CLASS = '08';

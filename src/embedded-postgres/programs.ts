@@ -83,8 +83,7 @@ interface InitialiseOptions {
 
 /**
  * Makes the data directory unless it exists: beside its place and moved in one step, so that a partial one is never used, and of two processes that
- * make one the second takes the first's.
- * @throws {EmbeddedPostgresError} with the output of initdb
+ * make one the second takes the first's. @throws {EmbeddedPostgresError} with the output of initdb
  */
 export async function initialiseData(home: string, dataDir: string, options: InitialiseOptions): Promise<void> {
   for (const name of await readdir(home)) {

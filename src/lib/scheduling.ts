@@ -16,7 +16,6 @@ export function createEventLoopBudget(shareMs: number, now = () => performance.n
   const exhausted = (): boolean => now() - (began ?? begin()) >= shareMs;
   return {
     exhausted,
-    /** Waits for the next turn when the budget of this one is exhausted. */
     async yield(): Promise<void> {
       if (exhausted()) await nextTurn();
     },

@@ -137,7 +137,6 @@ export function exactUrl(...schemes: readonly string[]): Kind<string> {
   };
 }
 
-/** An absolute address that may contain a user and a password. */
 export function urlWithLogin(...schemes: readonly string[]): Kind<string> {
   return {
     allowed: schemes.map((scheme) => `\`${scheme}:${scheme === 'mailto' ? '' : '//'}…\``).join(', '),
@@ -165,7 +164,6 @@ export const postgres: Kind<string> = {
   },
 };
 
-/** An ISO 8601 duration for which personal data can be kept. */
 export const term: Kind<string> = {
   allowed: `ISO 8601 duration up to \`${LONGEST_TERM}\``,
   parse: (value) => {

@@ -359,7 +359,6 @@ export class Skeleton {
     return this.#stretches.map(({ text }) => text).join('');
   }
 
-  /** Line in the whole of the character at this offset. */
   lineAt(offset: number): number {
     let start = 0;
     let line = this.#stretches[0]?.line ?? 1;

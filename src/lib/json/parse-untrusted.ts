@@ -30,10 +30,7 @@ const USUAL: Required<Omit<JsonLimits, 'bytes'>> = {
   values: 1_000_000,
 };
 
-/**
- * For one delivery and readers of its proof. A page of 25 000 records, the maximum of the contract, has 1.2 million values in 200 000 objects and
- * lists for usual records, and three times as many for complete ones.
- */
+/** For one delivery. Its maximum of 25 000 records has 1.2 million values in 200 000 objects and lists; complete records three times as many. */
 export const ANSWER_LIMITS: Omit<JsonLimits, 'bytes'> = {
   containers: 1_000_000,
   members: 5_000_000,

@@ -8,10 +8,7 @@ import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts
 
 const algorithms = ['RS256', 'PS256', 'ES256'];
 
-/**
- * RFC 9068 requires `at+jwt`, but widely used servers write `JWT` or nothing. An ID token is refused by its audience, the client; every other type (a
- * logout token, a DPoP proof) by this.
- */
+/** RFC 9068 requires `at+jwt`; widely used servers write `JWT` or nothing. This refuses a logout token or a DPoP proof; its audience an ID token. */
 const types: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
 
 export interface OAuthOptions {
