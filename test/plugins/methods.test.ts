@@ -94,6 +94,15 @@ describe('HEAD and OPTIONS', () => {
     }
   });
 
+  it('refuses HEAD where it refuses GET', async () => {
+    for (const query of ['limit=0', 'limit=1&limit=2', 'constructor=1', '__proto__=1', 'hasOwnProperty=1&toString=2']) {
+      const get = await ask(at(`${OPEN}/dingen/1?${query}`));
+      const head = await ask(at(`${OPEN}/dingen/1?${query}`), { method: 'HEAD' });
+      expect([get.status, head.status], query).toEqual([400, 400]);
+      expect(head.text).toBe('');
+    }
+  });
+
   it('answers OPTIONS wherever there is GET with 204 and the allowed methods', async () => {
     const reply = await ask(at(`${OPEN}/dingen/1`), { method: 'OPTIONS' });
     expect(reply.status).toBe(204);
