@@ -6,13 +6,7 @@ import { connectionError } from './database-unavailable.ts';
 /** Called with the payload of a notification, or with undefined when one may have been missed: then read the state itself. */
 export type NotificationCallback = (payload: string | undefined) => void;
 
-export interface Listener {
-  /** Calls back on every notification, and whenever listening (re)starts, so that a reader misses nothing in between. @returns unsubscribes */
-  readonly subscribe: (channel: string, callback: NotificationCallback) => () => void;
-  /** `unused` without subscribers; `pooled` without a direct connection. Except when `live`, subscribers are called at an interval. */
-  readonly state: () => 'live' | 'unused' | 'pooled' | 'lost';
-  readonly close: () => Promise<void>;
-}
+export type Listener = ReturnType<typeof createListener>;
 
 export interface ListenerOptions {
   /** A direct address; undefined when there is only a pooler. */
@@ -30,7 +24,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 15_000;
 
 /** Listens on one connection outside the pool, opened with the first subscription and reopened when it is lost. */
-export function createListener({ url, variable, log, pollIntervalMs = 1000 }: ListenerOptions): Listener {
+export function createListener({ url, variable, log, pollIntervalMs = 1000 }: ListenerOptions) {
   const subscribers = new Map<string, Set<NotificationCallback>>();
   const closing = new AbortController();
   const { signal } = closing;
@@ -114,12 +108,14 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
   };
 
   return {
-    state: () => {
+    /** `unused` without subscribers; `pooled` without a direct connection. Except when `live`, subscribers are called at an interval. */
+    state: (): 'live' | 'unused' | 'pooled' | 'lost' => {
       if (live !== undefined) return 'live';
       if (isPooled) return 'pooled';
       return running === undefined ? 'unused' : 'lost';
     },
-    subscribe: (channel, callback) => {
+    /** Calls back on every notification, and whenever listening (re)starts, so that a reader misses nothing in between. @returns unsubscribes */
+    subscribe: (channel: string, callback: NotificationCallback): (() => void) => {
       if (!CHANNEL.test(channel)) throw new TypeError(`not the name of a channel: ${channel}`);
       if (signal.aborted) throw new Error('the listener is closed');
       // The wrapper distinguishes two subscriptions of one function.
@@ -130,7 +126,7 @@ export function createListener({ url, variable, log, pollIntervalMs = 1000 }: Li
       if (url !== undefined) running ??= run(url);
       return () => void present.delete(subscriber);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       clearInterval(poll);
       closing.abort();
       subscribers.clear();

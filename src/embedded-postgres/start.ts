@@ -29,12 +29,7 @@ const READY_MS = 300_000;
 const STOP_MS = 30_000;
 const POLL_MS = 20;
 
-export interface EmbeddedPostgres {
-  readonly url: string;
-  /** Ends it and its remaining connections; may be repeated. */
-  readonly stop: () => Promise<void>;
-  readonly exited: Promise<void>;
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbedded>>;
 
 interface EmbeddedOptions {
   /** The home directory; the data goes in `postgres` under it. Made when absent. */
@@ -44,7 +39,7 @@ interface EmbeddedOptions {
 }
 
 /** @throws {EmbeddedPostgresError} when it cannot run here, did not start, or another process uses the directory */
-export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions) {
   const binaries = postgresBinaries();
   await mkdir(resolve(dir), { recursive: true });
   const home = await realpath(dir);
@@ -74,6 +69,7 @@ export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions
   }
   return {
     url: socketUrl(socketDir),
+    /** Ends it and its remaining connections; may be repeated. */
     stop,
     exited: exited.then((tail) => {
       if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unexpectedly');

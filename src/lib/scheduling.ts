@@ -35,13 +35,10 @@ export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) 
   return made;
 }
 
-/** Runs work one item at a time, alternating between clients, so that one with much work does not hold up others. */
-export interface OneAtATime {
-  run<T>(client: string, work: () => Promise<T>): Promise<T>;
-  idle(): Promise<void>;
-}
+export type OneAtATime = ReturnType<typeof createOneAtATime>;
 
-export function createOneAtATime(): OneAtATime {
+/** Runs work one item at a time, alternating between clients, so that one with much work does not hold up others. */
+export function createOneAtATime() {
   /** The waiting work of each client, the client to be served next first. */
   const waiting = new Map<string, (() => void)[]>();
   const onIdle: (() => void)[] = [];
@@ -70,7 +67,7 @@ export function createOneAtATime(): OneAtATime {
   }
 
   return {
-    async run(client, work) {
+    async run<T>(client: string, work: () => Promise<T>): Promise<T> {
       if (isRunning) await wait(client);
       isRunning = true;
       try {
@@ -79,7 +76,9 @@ export function createOneAtATime(): OneAtATime {
         startNext();
       }
     },
-    idle: () => (isRunning ? new Promise((resolve) => onIdle.push(resolve)) : Promise.resolve()),
+    async idle(): Promise<void> {
+      if (isRunning) await new Promise<void>((resolve) => onIdle.push(resolve));
+    },
   };
 }
 
