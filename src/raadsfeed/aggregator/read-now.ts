@@ -1,7 +1,10 @@
-/** Reads a source at an operator's word, whether it is due or not: to publish it, or only to measure what the feed lacks. */
+/** Reads a source at an operator's word, whether it is due or not: to show its last meetings, to publish it, or to measure what the feed lacks. */
 import { randomUUID } from 'node:crypto';
+import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import { dayAfter, dutchDay } from '../../lib/time.ts';
 import { type Dependencies, type DependencyNeeds, openDependencies, withDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
+import type { NewSource } from './plan-sources.ts';
 import type { Lease, Source } from './source.ts';
 import { rereadLease, takeLease } from './store/leased-source.ts';
 import { readItemsIn } from './store/source-items.ts';
@@ -16,8 +19,37 @@ import {
   supplierSource,
   windowsOf,
 } from './supplier/read-supplier.ts';
+import type { DateWindow, Preview } from './supplier/source-adapter.ts';
+import { SupplierError, SupplierFault } from './supplier/supplier-client.ts';
 import { type Period, periodWindows } from './supplier/windows.ts';
 import { keepLeases, releaseAfterError, releaseAfterSuccess } from './worker.ts';
+
+/** The quarter that ends today, or with the period of a source: long enough to have something in summer. */
+export function lastQuarter(tot: string | null | undefined, now: Date): DateWindow {
+  const today = dutchDay(now);
+  const to = typeof tot === 'string' && tot < today ? tot : today;
+  return { from: dayAfter(to, -92), to };
+}
+
+/** The recent meetings of a supplier's source; a text when it cannot be read, `undefined` if a preview would take as long as reading. */
+export async function previewSource(
+  terms: NewSource,
+  { adapters, clock }: Pick<Dependencies, 'adapters' | 'clock'>,
+  signal: AbortSignal,
+): Promise<Preview | string | undefined> {
+  const { adapter, source } = supplierSource(terms, adapters);
+  const request = { window: lastQuarter(terms.tot, clock.now()), signal };
+  try {
+    const found = source.options?.version === undefined ? await adapter.prepare({ source, ...request }) : {};
+    const options = { ...source.options, ...found };
+    const preview = await adapter.preview({ source: { ...source, options }, ...request });
+    return preview && { ...preview, options };
+  } catch (error) {
+    const isOfSupplier = error instanceof SupplierError || error instanceof SupplierFault;
+    if (isOfSupplier || error instanceof OutboundError) return error.message;
+    throw error;
+  }
+}
 
 interface ReadOptions extends Period {
   readonly signal: AbortSignal;

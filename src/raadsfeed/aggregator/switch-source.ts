@@ -5,7 +5,7 @@ import { FeedFault, readServiceDocument } from '../../lib/feed/service-document.
 import { isMassDelete } from '../domain/change.ts';
 import { readStateOf } from '../store/state.ts';
 import { type Dependencies, type DependencyNeeds, withDependencies } from './dependencies.ts';
-import { lastQuarter } from './preview-source.ts';
+import { lastQuarter } from './read-now.ts';
 import type { Source, SupplierVersion } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
 import { readItemsIn } from './store/source-items.ts';

@@ -126,7 +126,7 @@ async function addPreviews(context: CommandContext, plan: readonly PlannedSource
     (what === 'new' || what === 'changed') && source.soort === 'leveranciers-api';
   if (!plan.some(isNew)) return plan;
   const { withDependencies } = await import('../dependencies.ts');
-  const { previewSource } = await import('../preview-source.ts');
+  const { previewSource } = await import('../read-now.ts');
   return await withDependencies(context, (deps) =>
     Promise.all(
       plan.map(async (one): Promise<Previewed> => {

@@ -1,7 +1,8 @@
 import { type Db, transaction } from '../../../database/transaction.ts';
 import { dayAfter, dutchDay } from '../../../lib/time.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { type Lease, parseSourceAddress, type Source, type SupplierScheme } from '../source.ts';
+import type { SourceTerms } from '../plan-sources.ts';
+import { type Lease, parseSourceAddress, type SupplierScheme } from '../source.ts';
 import { readBlock } from '../store/call-slots.ts';
 import { compareAgain } from '../store/comparison.ts';
 import { addIssues, resolveIssues, saveWindowIssues, WITHHELD } from '../store/issues.ts';
@@ -181,23 +182,25 @@ export interface SupplierSource {
 /** Earlier council information is hardly digital. */
 const DEFAULT_FROM = '2010-01-01';
 
-export function supplierSource(source: Source, adapters: Dependencies['adapters']): SupplierSource {
-  const address = parseSourceAddress(source.adres);
-  const [organisatiecode] = source.organisatiecodes;
+/** @throws {Error} for a feed */
+export function supplierSource(
+  { adres, organisatiecodes: [organisatiecode], naam, portaal, vanaf, tot, options = {} }: SourceTerms,
+  adapters: Dependencies['adapters'],
+): SupplierSource {
+  const address = parseSourceAddress(adres);
   if (address?.kind !== 'leveranciers-api' || organisatiecode === undefined) {
-    throw new Error(`${source.adres} is not a source of a supplier`);
+    throw new Error(`${adres} is not a source of a supplier`);
   }
+  const { scheme, organisationId } = address;
+  const [from, to] = [vanaf ?? undefined, tot ?? undefined];
   return {
-    scheme: address.scheme,
-    adapter: adapters[address.scheme],
-    period: periodOf({ from: source.vanaf ?? DEFAULT_FROM, ...(source.tot === null ? {} : { to: source.tot }) }),
+    scheme,
+    adapter: adapters[scheme],
+    period: periodOf({ from: from ?? DEFAULT_FROM, to }),
     source: {
-      organisationId: address.organisationId,
-      organisatiecode,
-      naam: source.naam ?? organisatiecode,
-      options: source.options,
-      period: withoutAbsent({ from: source.vanaf ?? undefined, to: source.tot ?? undefined }),
-      ...(source.portaal === null ? {} : { portaal: source.portaal }),
+      ...{ organisationId, organisatiecode, options, naam: naam ?? organisatiecode },
+      ...withoutAbsent({ portaal: portaal ?? undefined }),
+      period: withoutAbsent({ from, to }),
     },
   };
 }
