@@ -16,6 +16,7 @@ const LINK_NAMES = {
 } as const;
 
 const TYPES = { svg: 'image/svg+xml', png: 'image/png', ico: 'image/x-icon' } as const;
+/** A browser loads it for every page. */
 const PICTURE_BYTES = 500_000;
 
 /** For organisations without their own: a house of four pillars. */

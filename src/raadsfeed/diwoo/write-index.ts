@@ -150,12 +150,10 @@ async function writeDocuments(db: Db, documents: readonly FeedChange[]) {
     db,
     'insert-links',
     `insert into diwoo.links (organisatiecode, document, item_organisatiecode, item)
-     select * from json_to_recordset($1::json) as g (organisatiecode text, document text, item_organisatiecode text, item text)`,
+     select organisatiecode, document, item ->> 'organisatiecode', item ->> 'bronidentificatie'
+       from json_to_recordset($1::json) as g (organisatiecode text, document text, item json)`,
     rows.flatMap(({ organisatiecode, bronidentificatie: document, items }) =>
-      items.map((item) => ({
-        ...{ organisatiecode, document },
-        ...{ item_organisatiecode: item.organisatiecode, item: item.bronidentificatie },
-      })),
+      items.map((item) => ({ organisatiecode, document, item })),
     ),
   );
   const touched = found.flatMap(({ page, ...row }) => {

@@ -37,7 +37,9 @@ export async function frontPage(context: PagesContext): Promise<Page> {
     all: { href: searchPath(address), text },
   });
   const held = { soort: 'vergaderingen' };
-  const cards = byName(organisations).slice(0, CARDS).map(organisationLine(now));
+  const cards = byName(organisations)
+    .slice(0, CARDS)
+    .map((one) => organisationLine(one, now));
   return {
     title: 'Raadsinformatie',
     description: 'Vergaderingen, agenda’s en documenten van de raad: bekijken, zoeken en downloaden.',
@@ -67,10 +69,8 @@ ${itemList(documents, { ...list('Alle documenten', { soort: 'informatieobjecten'
   };
 }
 
-function organisationLine(now: Date): (one: FeedOrganisation) => Html {
-  return (
-    one,
-  ) => html`<li><span class="kv-list__title">${link(organisationPath(one.organisatiecode), shorten(one.naam, 100))}</span>
+function organisationLine(one: FeedOrganisation, now: Date): Html {
+  return html`<li><span class="kv-list__title">${link(organisationPath(one.organisatiecode), shorten(one.naam, 100))}</span>
 <p class="kv-list__line">${one.laatstBijgewerkt === null ? 'Nog niet bijgewerkt' : `Bijgewerkt op ${day(one.laatstBijgewerkt)}`} ${isStale(one, now) && badge('Loopt achter', 'warning')}</p></li>`;
 }
 
@@ -81,7 +81,7 @@ export async function organisationsPage(context: PagesContext, from: number): Pr
   const found = await readWindow(
     from,
     async ({ offset, limit }) => organisations.slice(offset, offset + limit),
-    organisationLine(clock.now()),
+    (one) => organisationLine(one, clock.now()),
   );
   return {
     title: 'Organisaties',

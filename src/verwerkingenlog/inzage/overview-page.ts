@@ -18,8 +18,11 @@ export function readAsked(url: string): { readonly asked: Asked; readonly faults
   const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
   const text = (name: string): string | undefined => query.get(name)?.trim().slice(0, 200) || undefined;
   const asked = {
-    ...{ from: text('van'), to: text('tot'), activity: text('activiteit')?.toLowerCase() },
-    ...{ cursor: text('cursor'), all: text('alles') === 'ja' },
+    from: text('van'),
+    to: text('tot'),
+    activity: text('activiteit')?.toLowerCase(),
+    cursor: text('cursor'),
+    all: text('alles') === 'ja',
   };
   const { from, to, activity } = asked;
   // A year below 1000 is a typing error.

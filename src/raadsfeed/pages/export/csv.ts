@@ -15,6 +15,8 @@ import type { PagesContext } from '../context.ts';
 import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
 import { type Item, readIndexPosition } from '../search/lists.ts';
 
+export const CSV = 'text/csv; charset=utf-8';
+
 type Cell = string | number | null | undefined;
 export type Columns<T> = readonly (readonly [name: string, of: (one: T) => Cell])[];
 
@@ -98,7 +100,7 @@ export function createCsvSender({ pool, stateCache, baseUrl }: PagesContext, max
     countOpen(clientKey(request), request);
     const first = await list.read(PART_ROWS, undefined, 0);
     if (list.isNeeded === true && first.length === 0) throw new Problem(platformProblems.notFound);
-    reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${list.name}.csv"`);
+    reply.type(CSV).header('content-disposition', `attachment; filename="${list.name}.csv"`);
     // A body without a reader would be read to its end.
     const stream = Readable.from(request.method === 'HEAD' ? [] : pieces(list, first), { objectMode: false });
     if (acceptedEncoding(request.headers['accept-encoding'], ['gzip']) === 'identity') return reply.send(stream);

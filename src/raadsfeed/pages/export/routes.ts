@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../lib/problem.ts';
 import { platformProblems } from '../../../plugins/problems.ts';
+import type { Answer } from '../../feed/response-cache.ts';
 import { type FeedOrganisation, readOrganisations } from '../../store/state.ts';
 import { readAgenda } from '../agenda.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { bodyKey } from '../search/entry.ts';
 import { type Body, type Item, listBodies, listItems, listSitemap, listSitemaps } from '../search/lists.ts';
 import { readSearchAddress, runSearch, searchPath } from '../search.ts';
-import { agendaColumns, type Columns, type CsvList, createCsvSender, csv, itemColumns } from './csv.ts';
+import { agendaColumns, type Columns, CSV, type CsvList, createCsvSender, csv, itemColumns } from './csv.ts';
 import { icalendar } from './icalendar.ts';
 import { ATOM_ENTRIES, atom, sitemap, sitemapIndex } from './xml.ts';
 
@@ -28,12 +29,10 @@ const CSV_ROWS = 5000;
 /** An export takes at most about the memory of so many records of the feed. */
 const EXPORT_RECORDS = 500;
 
-interface Export {
-  readonly type: 'text/csv' | 'text/calendar' | 'application/atom+xml' | 'application/xml';
-  readonly body: string;
-  readonly filename?: string;
-  readonly link?: string | undefined;
-}
+const ATOM = 'application/atom+xml; charset=utf-8';
+const XML = 'application/xml; charset=utf-8';
+
+type Export = Omit<Answer, 'maxAgeSeconds'>;
 
 /** `voor`: only what was recorded first before this number. */
 const partOf = (query: PagesRequest['query']) => ({
@@ -51,8 +50,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
         records: EXPORT_RECORDS,
         read: async () => {
           if (usesIndex) await context.requireIndex();
-          const { type, ...answer } = await handler(request);
-          return { ...answer, contentType: `${type}; charset=utf-8`, maxAgeSeconds: MAX_AGE_SECONDS };
+          return { ...(await handler(request)), maxAgeSeconds: MAX_AGE_SECONDS };
         },
       }),
     );
@@ -67,7 +65,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       ['pagina', ({ organisatiecode }) => `${baseUrl()}${organisationPath(organisatiecode)}`],
     ];
     const body = csv(columns, byName(await readOrganisations(pool)));
-    return { type: 'text/csv', filename: 'organisaties.csv', body };
+    return { contentType: CSV, filename: 'organisaties.csv', body };
   };
   get('/organisaties.csv', organisationsCsv, false);
 
@@ -78,7 +76,9 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     const { items, total, isMore } = await runSearch(context, address, await readOrganisations(pool), part);
     const next = `${baseUrl()}${searchPath(address, { pagina: pagina + 1 }, '.csv')}`;
     return {
-      ...{ type: 'text/csv', filename: 'zoekresultaten.csv', body: csv(itemColumns(addressOf), items) },
+      contentType: CSV,
+      filename: 'zoekresultaten.csv',
+      body: csv(itemColumns(addressOf), items),
       link: isMore || total > pagina * CSV_ROWS ? `<${next}>; rel="next"` : undefined,
     };
   });
@@ -98,7 +98,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       // Items that the index still has and the feed has not are not shown: the total tells whether the list continues.
       ...{ addressOf, items, hasMore: isMore || total > ATOM_ENTRIES, before: voor, now: clock.now() },
     });
-    return { type: 'application/atom+xml', body };
+    return { contentType: ATOM, body };
   });
 
   get('/:organisatiecode/documenten.atom', async ({ params, query }) => {
@@ -116,7 +116,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       authorOf: () => naam,
       ...{ addressOf, items, hasMore: items.length > ATOM_ENTRIES, before: voor, now: clock.now() },
     });
-    return { type: 'application/atom+xml', body };
+    return { contentType: ATOM, body };
   });
 
   get('/:organisatiecode/agenda.ics', async ({ params, query }) => {
@@ -133,7 +133,7 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       url: `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
       ...{ baseUrl: baseUrl(), meetings },
     });
-    return { type: 'text/calendar', filename: `agenda-${organisatiecode}.ics`, body };
+    return { contentType: 'text/calendar; charset=utf-8', filename: `agenda-${organisatiecode}.ics`, body };
   });
 
   const sendCsv = createCsvSender(context, MAX_AGE_SECONDS);
@@ -195,12 +195,12 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
   });
 
   get('/sitemap.xml', async () => ({
-    type: 'application/xml',
+    contentType: XML,
     body: sitemapIndex(baseUrl(), await listSitemaps(pool)),
   }));
   get('/sitemap-:page(^\\d{1,9}$).xml', async ({ params }) => {
     const resources = await listSitemap(pool, Number(params.page));
     if (resources.length === 0) throw new Problem(platformProblems.notFound);
-    return { type: 'application/xml', body: sitemap(baseUrl(), resources) };
+    return { contentType: XML, body: sitemap(baseUrl(), resources) };
   });
 }

@@ -109,13 +109,11 @@ const all = (parts: readonly string[]): string => `(${parts.join(' & ')})`;
 const formsOf = ({ word, stem }: Word, mark = ''): string[] => [word, stem].map((form) => lexeme(mark + form));
 const namesOf = ({ codes }: Word): string[] => codes.map((code) => lexeme(`@${code}`));
 
-const exactly: Form = {
-  ...{ phrase: '', day: '@' },
-  word: (word) => either([...formsOf(word), ...namesOf(word)]),
-};
+const exactly: Form = { phrase: '', day: '@', word: (word) => either([...formsOf(word), ...namesOf(word)]) };
 const inTitle: Form = { phrase: '=', day: '=@', word: (word) => either(formsOf(word, '=')) };
 const inTitleOrPlace: Form = {
-  ...{ phrase: '=', day: '@' },
+  phrase: '=',
+  day: '@',
   word: (word) => either([...formsOf(word, '='), ...formsOf(word, '@'), ...namesOf(word)]),
 };
 const anyhow: Form = {
