@@ -43,15 +43,10 @@ export function proofMonitorCommand(terminal: Terminal): Command {
     .option('--once', 'read once, instead of every minute')
     .option('--json', 'one machine-readable result (with --once)')
     .addHelpText('after', '\nExample:\n  $ koppelvlak proof monitor https://raad.example/proof/v1/raadsfeed --once')
-    .action((_first: string, options: MonitorOptions, command: Command) =>
-      runTool(terminal, options, (context) =>
-        monitor(
-          command.args.map((url) => url.replace(/\/$/, '')),
-          options,
-          context,
-        ),
-      ),
-    );
+    .action(async (_first: string, options: MonitorOptions, { args }: Command) => {
+      const urls = args.map((url) => url.replace(/\/$/, ''));
+      await runTool(terminal, options, (context) => monitor(urls, options, context));
+    });
 }
 
 async function monitor(urls: readonly string[], options: MonitorOptions, context: ToolContext): Promise<void> {
@@ -84,15 +79,12 @@ async function monitor(urls: readonly string[], options: MonitorOptions, context
       signal.throwIfAborted();
       await writeDurably(options.state, state);
       const logs = observations.map((one, i) => {
-        const seen =
-          one.status === 'fulfilled'
-            ? one.value
-            : { kind: 'failed', text: `cannot be followed: ${reasonOf(one.reason)}` };
-        return { url: urls[i], ...seen };
+        if (one.status === 'fulfilled') return { url: urls[i], ...one.value };
+        return { url: urls[i], kind: 'failed', text: `cannot be followed: ${reasonOf(one.reason)}` };
       });
       for (const { url, text } of logs) output.line(`${url}: ${text}`);
       if (options.once) output.result({ logs }, () => undefined);
-      if (observations.some((one) => one.status === 'fulfilled' && one.value.kind === 'conflict'))
+      if (logs.some(({ kind }) => kind === 'conflict'))
         throw new CommandError(`a log contradicts itself; both checkpoints are in ${options.state}`);
       const failed = observations.filter(({ status }) => status === 'rejected').length;
       if (options.once && failed > 0) throw new CommandError(`${failed} of ${urls.length} logs failed`);

@@ -42,9 +42,8 @@ function actieParts(actie: JsonObject): Parts {
 }
 
 function objectPart(object: unknown): Parts {
-  if (!isRecord(object) || typeof object.verwerktObjectId !== 'string') {
+  if (!isRecord(object) || typeof object.verwerktObjectId !== 'string')
     throw new FormatError('a processed object has no `verwerktObjectId`');
-  }
   return { [`object/${object.verwerktObjectId}`]: without(object, ['url']) };
 }
 

@@ -69,7 +69,7 @@ export function readSealingKey(proof: Pick<Config['proof'], 'key' | 'sealingKey'
   return derived ?? own;
 }
 
-/** The keys that started the logs of this database; the first use stores a check value. @throws {ConfigError} that names the setting */
+/** Compares the keys with those that started the logs here; the first use stores a check value. @throws {ConfigError} that names the setting */
 export async function requireRightKey(db: Db, { proof }: Pick<Config, 'proof'>): Promise<void> {
   const sealingKey = readSealingKey(proof);
   const wrong = sealingKey && (await faultOfKey(db, sealingKey, proofKeyOf(proof)));

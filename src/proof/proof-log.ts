@@ -17,7 +17,6 @@ export interface Sealed {
 }
 
 export interface Removal {
-  /** `bewaartermijn`, `opschoning`. */
   readonly kind: string;
   readonly at: Date;
   /** A role or a subject that removes them, never the person concerned. */

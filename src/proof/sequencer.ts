@@ -193,8 +193,7 @@ export function createSequencer(options: SequencerOptions) {
     log,
     conflict: () => conflict,
     waiting: () => waiting,
-    // Both reject when the database is unreachable.
-    /** Starts the log if needed: from then on nothing is recorded without an entry. */
+    /** Starts the log if needed: from then on nothing is recorded without an entry. Rejects when the database is unreachable, as `round` does. */
     begin: async (): Promise<void> => void (await judged(begin)),
     /** Sequences waiting entries, signs and publishes. @returns whether there is more to sequence at once */
     round: async (): Promise<boolean> => (await judged(round)) ?? false,

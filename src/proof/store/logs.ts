@@ -15,7 +15,6 @@ export interface StoredLog {
   readonly takenOverTo: number;
   readonly size: number;
   readonly root: Uint8Array;
-  /** The last signed note; `null` before the first. */
   readonly checkpoint: string | null;
   /** Seconds since it was signed, by the clock of the database. */
   readonly checkpointAge: number | null;
@@ -61,16 +60,9 @@ export function nextNumber(log: Pick<StoredLog, 'number' | 'firstNumber' | 'size
 /** Begins an origin, unless another instance did meanwhile. */
 export async function insertLog(
   db: Db,
-  {
-    log,
-    number,
-    origin,
-    verifierKey,
-    firstNumber,
-    takenOverTo,
-    root,
-  }: Omit<StoredLog, 'begunAt' | 'size' | 'checkpoint' | 'checkpointAge'>,
+  begun: Omit<StoredLog, 'begunAt' | 'size' | 'checkpoint' | 'checkpointAge'>,
 ): Promise<void> {
+  const { log, number, origin, verifierKey, firstNumber, takenOverTo, root } = begun;
   await db.query(
     `insert into proof.logs (log, origin_number, origin, verifier_key, first_number, adopted_to, root_hash)
      values ($1::text, $2::integer, $3::text, $4::text, $5::bigint, $6::bigint, $7::bytea) on conflict do nothing`,
@@ -169,9 +161,6 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
 
 /** The final checkpoint of an origin: the last published one, even if the database no longer has its leaves. */
 export async function storeLastCheckpoint(db: Db, { log, number }: StoredLog, note: string): Promise<void> {
-  await db.query('update proof.logs set checkpoint = $3::text where log = $1::text and origin_number = $2::integer', [
-    log,
-    number,
-    note,
-  ]);
+  const text = 'update proof.logs set checkpoint = $3::text where log = $1::text and origin_number = $2::integer';
+  await db.query(text, [log, number, note]);
 }

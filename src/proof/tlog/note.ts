@@ -33,7 +33,6 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export interface VerifierKey {
   readonly name: string;
-  /** Eight hexadecimal digits. */
   readonly id: string;
   readonly type: KeyType;
   readonly publicKey: Uint8Array;
@@ -195,7 +194,6 @@ export interface Checkpoint extends Tree {
   readonly origin: string;
 }
 
-/** The signed text, each line ended by a newline. */
 export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`;
 }

@@ -1,5 +1,4 @@
 /** Proofs that can be checked offline (C2SP tlog-proof): an entry's place in a tree, and the checkpoint over that tree. */
-
 import { leafHash, verifyInclusion } from './merkle.ts';
 import {
   type Checkpoint,
@@ -20,7 +19,6 @@ export interface Proof {
   /** For the application; not signed. */
   readonly extra: Uint8Array | undefined;
   readonly index: number;
-  /** The audit path, from the leaf's sibling up. */
   readonly hashes: readonly Uint8Array[];
   readonly checkpoint: string;
 }

@@ -96,7 +96,6 @@ export function decodeResponse(bytes: Uint8Array): ExportResponse {
   return { rejectedSpans: Number(readInteger(partial.rejectedSpans)), errorMessage: readText(partial.errorMessage) };
 }
 
-/** `google.rpc.Status`, without details. */
 export interface RpcStatus {
   readonly code: number;
   readonly message: string;

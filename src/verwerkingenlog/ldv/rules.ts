@@ -32,7 +32,7 @@ const FIRST_START = 946_684_800_000_000_000n;
 
 export const IGNORED = Symbol('ignored');
 
-/** @returns why the line is refused; undefined when it is not */
+/** @returns why the line is refused */
 export function judge(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
   const activity = activityOf(span) ?? '';
   const reason =
