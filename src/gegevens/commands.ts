@@ -5,6 +5,7 @@ import { table } from '../lib/output.ts';
 import type { Terminal } from '../lib/terminal.ts';
 import type { ForcedImport } from './store/forced-imports.ts';
 import type { Journalled } from './store/journal.ts';
+import type { ListedLevering } from './store/manage-leveringen.ts';
 import { checkCommand, checkEntry } from './tools/commands/check.ts';
 import { convertCommand } from './tools/commands/convert.ts';
 import { generateCommand } from './tools/commands/generate.ts';
@@ -31,10 +32,18 @@ export function gegevensCommand(terminal: Terminal): Command {
 
 /** Why a levering is no longer delivered. */
 const REASONS = { vervangen: 'replaced', verwijderd: 'removed' } as const;
-const LIST_HEAD = [
-  ...['id', 'variant', 'organisation', 'municipality', 'period'],
-  ...['records', 'cases', 'model', 'imported', 'state'],
-];
+const LEVERINGEN: Columns<ListedLevering> = {
+  id: ({ id }) => String(id),
+  variant: ({ variant }) => variant,
+  organisation: ({ organisatie }) => organisatie,
+  municipality: ({ gemeente }) => gemeente ?? '-',
+  period: ({ periodeStart, periodeEinde }) => `${periodeStart} to ${periodeEinde}`,
+  records: ({ records }) => String(records),
+  cases: ({ zaken }) => String(zaken),
+  model: ({ modelVersie }) => modelVersie,
+  imported: ({ ingevoerdOp }) => ingevoerdOp.toISOString(),
+  state: ({ reden }) => (reden === null ? 'current' : REASONS[reden]),
+};
 
 function listCommand(terminal: Terminal): Command {
   return new Command('list')
@@ -50,21 +59,9 @@ function listCommand(terminal: Terminal): Command {
         const { municipality } = options;
         const gemeente = municipality === undefined ? undefined : (municipalityKey(municipality) ?? '');
         const leveringen = await listLeveringen(database.pool, { ...options, gemeente });
-        output.result({ leveringen }, () => {
-          const rows = leveringen.map((levering) => [
-            String(levering.id),
-            levering.variant,
-            levering.organisatie,
-            levering.gemeente ?? '-',
-            `${levering.periodeStart} to ${levering.periodeEinde}`,
-            String(levering.records),
-            String(levering.zaken),
-            levering.modelVersie,
-            levering.ingevoerdOp.toISOString(),
-            levering.reden === null ? 'current' : REASONS[levering.reden],
-          ]);
-          output.line(leveringen.length === 0 ? 'Nothing is delivered.' : table(LIST_HEAD, rows));
-        });
+        output.result({ leveringen }, () =>
+          output.line(leveringen.length === 0 ? 'Nothing is delivered.' : tableOf(leveringen, LEVERINGEN)),
+        );
       }),
     );
 }
@@ -160,11 +157,12 @@ function journalCommand(terminal: Terminal): Command {
         if (id !== undefined && only === undefined) throw new CommandError(`there is no entry ${id}`);
         const imports = await readForcedImports(database.pool, { limit, leveringen: only?.leveringen });
         const forced = imports.length === 0 ? {} : { forced: imports };
+        const forcedText = imports.length === 0 ? [] : [`Imported with --force:\n${tableOf(imports, FORCED_IMPORTS)}`];
         const show = (...texts: readonly string[]): void =>
-          output.line([...texts, forcedText(imports)].filter(Boolean).join('\n\n'));
+          output.line([...texts, ...forcedText].filter(Boolean).join('\n\n'));
         if (only === undefined) {
           output.result({ entries, ...forced }, () =>
-            show(entries.length === 0 ? 'Nothing was delivered.' : overview(entries)),
+            show(entries.length === 0 ? 'Nothing was delivered.' : tableOf(entries, ENTRIES)),
           );
           return;
         }
@@ -192,36 +190,33 @@ async function printProof(
   );
 }
 
-function overview(entries: readonly Journalled[]): string {
-  const head = ['id', 'ready', 'sent', 'variant', 'requester', 'asked', 'page', 'records', 'bytes', 'digest'];
-  const rows = entries.map((entry) => [
-    String(entry.id),
-    entry.klaargezetOp.toISOString(),
-    entry.verzondenOp?.toISOString() ?? 'no',
-    entry.variant,
-    entry.oin ?? entry.subject,
-    entry.vraag.replaceAll(/\s+/g, ' ').slice(0, 60),
-    String(entry.pagina),
-    String(entry.records),
-    String(entry.bytes),
-    entry.antwoordDigest,
-  ]);
-  return table(head, rows);
-}
-
-/** Empty when there are none. */
-function forcedText(imports: readonly ForcedImport[]): string {
-  if (imports.length === 0) return '';
-  const rows = imports.map(({ ingevoerdOp, variant, bestand, periodeStart, periodeEinde, leveringen, bevindingen }) => [
-    ingevoerdOp.toISOString(),
-    variant,
-    bestand ?? '-',
-    `${periodeStart} to ${periodeEinde}`,
-    leveringen.join(' '),
+const ENTRIES: Columns<Journalled> = {
+  id: ({ id }) => String(id),
+  ready: ({ klaargezetOp }) => klaargezetOp.toISOString(),
+  sent: ({ verzondenOp }) => verzondenOp?.toISOString() ?? 'no',
+  variant: ({ variant }) => variant,
+  requester: ({ oin, subject }) => oin ?? subject,
+  asked: ({ vraag }) => vraag.replaceAll(/\s+/g, ' ').slice(0, 60),
+  page: ({ pagina }) => String(pagina),
+  records: ({ records }) => String(records),
+  bytes: ({ bytes }) => String(bytes),
+  digest: ({ antwoordDigest }) => antwoordDigest,
+};
+const FORCED_IMPORTS: Columns<ForcedImport> = {
+  imported: ({ ingevoerdOp }) => ingevoerdOp.toISOString(),
+  variant: ({ variant }) => variant,
+  file: ({ bestand }) => bestand ?? '-',
+  period: ({ periodeStart, periodeEinde }) => `${periodeStart} to ${periodeEinde}`,
+  leveringen: ({ leveringen }) => leveringen.join(' '),
+  'blocking findings': ({ bevindingen }) =>
     bevindingen.map(({ rule, count }) => `${rule === 'model' ? rule : `rule ${rule}`}: ${count}`).join(', '),
-  ]);
-  const head = ['imported', 'variant', 'file', 'period', 'leveringen', 'blocking findings'];
-  return `Imported with --force:\n${table(head, rows)}`;
+};
+
+type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): string {
+  const cells = rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row)));
+  return table(Object.keys(columns), cells);
 }
 
 function details(object: object): string {

@@ -6,7 +6,7 @@ import type { Variant } from '../../lib/exchange-model/mapping.ts';
 import type { Levering } from '../model/selection.ts';
 import { LEVERING } from './read-leveringen.ts';
 
-interface ListedLevering
+export interface ListedLevering
   extends Pick<Levering, 'id' | 'periodeStart' | 'periodeEinde' | 'aangeleverdOp' | 'records' | 'zaken' | 'bytes'> {
   readonly variant: Variant;
   readonly organisatie: string;
