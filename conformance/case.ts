@@ -118,9 +118,7 @@ export interface Suite<Subject extends SuiteSubject> {
 export type SuiteDescription = Suite<never>;
 
 /** There was no usable answer. */
-export class Inconclusive extends Error {
-  readonly code = 'inconclusive';
-}
+export class Inconclusive extends Error {}
 
 /** Statuses of a busy service or of a gateway whose service is down: they say nothing about its answers. */
 const UNAVAILABLE = [429, 502, 503, 504];
@@ -131,14 +129,10 @@ export function requireAvailable({ status }: Pick<Exchange, 'status'>): void {
 }
 
 /** The implementation does not offer it. */
-export class Skipped extends Error {
-  readonly code = 'skipped';
-}
+export class Skipped extends Error {}
 
 /** The expected answer did not come; the message says why the case fails. */
-export class Failed extends Error {
-  readonly code: string = 'failed';
-}
+export class Failed extends Error {}
 
 export type Grade = {
   [Own in Level]: Readonly<Record<Own, Clause>> & Readonly<Partial<Record<Exclude<Level, Own>, undefined>>>;

@@ -15,18 +15,13 @@ function dataOf({ data }: JsonObject): JsonObject {
   return isRecord(data) ? data : {};
 }
 
-/** Every reference in a resource: objects in members that hold references. */
+/** Members that hold references. */
+const REFERENCES = /^((hoofd)?vergadering|(deel)?vergaderingen|hoofdagendapunt|(sub)?agendapunten)$/;
+const MOMENTS = /^((geplande)?(aanvang|einde|starttijd|eindtijd)|gewijzigdop)$/;
+
+/** Every reference in a resource. */
 function referencesOf(data: JsonObject): readonly (readonly [name: string, value: unknown])[] {
-  const names = [
-    'hoofdvergadering',
-    'deelvergaderingen',
-    'agendapunten',
-    'vergadering',
-    'vergaderingen',
-    'hoofdagendapunt',
-    'subagendapunten',
-  ];
-  const direct = names.map((name) => [name, data[name]] as const);
+  const direct = Object.entries(data).filter(([name]) => REFERENCES.test(name));
   const { gerelateerdinformatieobject: related } = data;
   const nested = isRecord(related) ? [['gerelateerdinformatieobject', related.informatieobject] as const] : [];
   return [...direct, ...nested].flatMap(([name, value]) => {
@@ -104,20 +99,8 @@ export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een reco
     nl: 'Een tijdstip in de inhoud heeft een tijdzone',
     en: 'A time in the content has a time zone',
     check: eachRecord(isUpsert, (one) => {
-      const names = [
-        'aanvang',
-        'einde',
-        'geplandeaanvang',
-        'geplandeeinde',
-        'starttijd',
-        'eindtijd',
-        'geplandestarttijd',
-        'geplandeeindtijd',
-        'gewijzigdop',
-      ];
-      const data = dataOf(one);
-      const wrong = names.find((name) => data[name] !== undefined && !isMoment(data[name]));
-      return wrong === undefined ? undefined : `\`${wrong}\` is ${String(data[wrong])}`;
+      const wrong = Object.entries(dataOf(one)).find(([name, value]) => MOMENTS.test(name) && !isMoment(value));
+      return wrong && `\`${wrong[0]}\` is ${String(wrong[1])}`;
     }),
   },
   'C-DATA-07': {

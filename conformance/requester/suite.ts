@@ -1,7 +1,6 @@
 /** The suite for a requester of data: it plays suppliers with valid and invalid answers. */
 import type { Suite } from '../case.ts';
-import { GOOD_ANSWERS, PLANTED_FAULTS } from './answers.ts';
-import { PAGES } from './pages.ts';
+import { GOOD_ANSWERS, PAGES, PLANTED_FAULTS } from './answers.ts';
 import { CALENDAR, MESSAGES, SIGNED_REQUESTS } from './requests.ts';
 import type { RequesterSubject } from './subject.ts';
 
