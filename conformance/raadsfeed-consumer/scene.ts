@@ -115,24 +115,16 @@ async function look(
   // On a slow machine one read may take all the time available.
   for (let left = patienceMs === 0 ? 1 : LEAST_READINGS; ; left -= 1) {
     signal.throwIfAborted();
-    const fault = await faultOf(consumer, feed, absent);
+    const fault = await consumer.read(feed).then(
+      (held) => (absent === undefined ? differenceFrom(feed, held) : presenceOf(absent, held)),
+      (error: unknown) => {
+        if (error instanceof Failed) return error.message;
+        throw error;
+      },
+    );
     if (fault === undefined) return undefined;
     if (left <= 1 && performance.now() >= end) throw new Failed(fault);
     await wait(consumer.pauseMs, undefined, { signal });
-  }
-}
-
-async function faultOf(
-  consumer: Consumer,
-  feed: PlayedFeed,
-  absent: readonly string[] | undefined,
-): Promise<string | undefined> {
-  try {
-    const held = await consumer.read(feed);
-    return absent === undefined ? differenceFrom(feed, held) : presenceOf(absent, held);
-  } catch (error) {
-    if (error instanceof Failed) return error.message;
-    throw error;
   }
 }
 
