@@ -36,7 +36,8 @@ export class RefusedLineError extends Error {
 
 export interface FeedPublisher {
   /**
-   * Publishes lines in order, 1000 to a transaction. When it returns, every reader can find them, and redacted content is physically gone.
+   * Publishes lines in order; each 1000 are one transaction, stored whole or not at all. When it returns, every reader of the feed can find them, and
+   * redacted content is physically gone.
    * @throws {RefusedLineError} before anything is published
    */
   publish(lines: readonly unknown[]): Promise<Outcome[]>;

@@ -30,12 +30,14 @@ export interface VerwerkingenlogClientOptions {
 export interface LogOptions {
   /** The same key never makes a second entry. Default: a new key for every call. */
   readonly idempotencyKey?: string;
+  /** Gives up when it fires. */
   readonly signal?: AbortSignal;
 }
 
 export interface VerwerkingenlogClient {
   /**
-   * Resolves when the log has the action on disk; until then, do not show or send anything about the person. Retries never store two entries.
+   * Resolves when the log has the action on disk; until then, do not show or send anything about the person. It retries while the log is unavailable
+   * or overloaded, and never stores two entries.
    * @throws {VerwerkingenlogError}
    */
   log(actie: NieuweVerwerkingsactie, options?: LogOptions): Promise<Verwerkingsactie>;
@@ -156,7 +158,7 @@ export class VerwerkingenlogError extends Error {
 const BACKOFF = { firstMs: 100, maxMs: 10_000 };
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Waits longer each time, and never less than the log asks for: more than a minute ends it. @throws {VerwerkingenlogError} */
+/** Waits longer each time, and never less than the log asks for: more than a minute ends it. @throws {VerwerkingenlogError} of the last attempt */
 async function withRetries<T>(work: () => Promise<T>, attempts: number, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,8 +1,4 @@
-/**
- * Appending first versions of actions. The first half seals and encrypts them, and answers replays of an idempotency key; the second half,
- * `createGroupCommit`, is the generic group commit that they are stored by, together with what arrives at the same time. Lines of LDV use it too.
- * @see docs/decisions/0017-appends-that-arrive-together-are-one-statement.md
- */
+/** Appends first versions of actions, in groups. @see docs/decisions/0017-appends-that-arrive-together-are-one-statement.md */
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
@@ -20,7 +16,6 @@ import { readVersie } from './store/versions.ts';
 /** One at a time: what arrives during a commit forms the next group. A second one at once would be small, and cost a whole statement. */
 const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
-/** Processed objects that go to the database together, unless one action has more. */
 const GROUP_OBJECTS = 5000;
 /** A used idempotency key can end its 24 hours before it is read; then it is free, and another log key may hash it by then. */
 const REPLAY_TRIES = 4;
@@ -64,7 +59,7 @@ export function createAppender(
     observe: (size) => groupSizes.observe(size),
   });
 
-  /** Actions that are being encrypted, and are in no group yet. */
+  /** In no group yet. */
   const encrypting = new Set<Promise<SealedVersie>>();
 
   function add(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {
@@ -118,7 +113,6 @@ export function createAppender(
           const before = await replay(key, others, actie);
           if (before !== undefined) return before;
         }
-        // Before the work of encrypting it.
         if (groups.isFull()) throw logFull();
         const now = clock.now();
         const clear = eersteVersie(actie, newActieId(now), now, auteur);
@@ -161,20 +155,18 @@ export function createAppendCounters(metrics: Registry): (result: Appended) => v
   };
 }
 
-// The group commit: it knows nothing of actions.
+// The group commit: it knows nothing of actions, and stores lines of LDV too.
 
 interface GroupCommitOptions<T, R> {
   /** Does the work of a group: all of it or none. Its results are in the order of the group. */
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
-  /** Maximum number of items in a group; 1: no grouping. */
   readonly size: number;
-  /** A group of several items weighs at most `maxWeight`. */
+  /** Several items together weigh at most `maxWeight`. */
   readonly weight: (item: T) => number;
   readonly maxWeight: number;
   readonly inFlight: number;
-  /** Maximum number of waiting items; the next is refused. */
   readonly maxWaiting: number;
-  /** Milliseconds that an item may wait before it is refused. */
+  /** An item that has waited longer is refused (milliseconds). */
   readonly maxWaitMs: number;
   /** Items with the same key are never in one group. */
   readonly key?: (item: T) => string | undefined;
@@ -193,8 +185,8 @@ interface Waiting<T, R> {
 }
 
 /**
- * Work that arrives at the same time shares one transaction. The end of a group starts the next one before its items are answered: no timer is used,
- * a single item starts in the same turn of the event loop, and the next group is committed while the answers of this one are made.
+ * Work that arrives at the same time shares one transaction. The end of a group starts the next one, without a timer, before its items are answered:
+ * the next group is committed while the answers of this one are made. A single item starts in the same turn of the event loop.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>) {
   let waiting: Waiting<T, R>[] = [];

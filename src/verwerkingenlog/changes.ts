@@ -1,7 +1,4 @@
-/**
- * Changes to the log. Those of one action or processing run one after another, and wait for each other in the process: waiting on connections, a few
- * clients that change the same processing would use up the pool.
- */
+/** Changes to the log. Those of one action or processing wait for each other in the process: waiting on connections, they would use up the pool. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
@@ -26,7 +23,7 @@ export interface Changer {
 }
 
 interface Change extends Changer {
-  /** Names of locks, as `store/changes.ts` makes them. */
+  /** Of locks, as `store/changes.ts` makes them. */
   readonly names: readonly string[];
   /** About very many persons: the process handles one such action at a time. */
   readonly isLarge?: boolean;
@@ -34,19 +31,19 @@ interface Change extends Changer {
 
 /** An action rarely moves to another processing between the read and the locks; each attempt locks the result of the last read. */
 const CHANGE_TRIES = 5;
-/** How long a change waits in all for another instance, or for a connection (milliseconds), and how often it tries. */
+/** How long a change waits in all for another instance or a connection, and how often it tries. */
 const MAX_WAIT_MS = 10_000;
 const RETRY_MS = 40;
-/** How long a change waits for others in this process (milliseconds). */
+/** How long a change waits for others in this process. */
 const LOCK_WAIT_MS = 60_000;
-/** Share of the connections that the changes of one client may use. */
+/** Of the connections. */
 const CLIENT_SHARE = 0.75;
 const WAITING_PER_CONNECTION = 100;
 
 /**
  * Gives an action a new version; without `becomes` one that ends it.
  * @param change judges the current version and makes the next one, or throws; `lastNumber` is the highest that any version has given to an object
- * @throws {Problem} 400 for an unknown or deleted action, 503 when too many wait
+ * @throws {Problem} 400 for an unknown or deleted action, 503 when too many wait; and errors of `change`
  */
 export async function changeActie(
   actieLog: FastifyInstance['actieLog'],
@@ -115,13 +112,13 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
   }
 
   return {
-    /** Reads data that a change needs beforehand, within the same share of the client. */
+    /** Reads beforehand, within the same share of the client. */
     read<T>({ client, signal }: Changer, work: (db: Db) => Promise<T>): Promise<T> {
       return withinShare(client, signal, () => work(pool));
     },
     /**
      * Runs `work` in a transaction, during which no other change, on any instance, touches the named actions or processings.
-     * @throws {Problem} 503 when too many wait for the same lock, or one waits too long
+     * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and errors of `work`
      */
     async run<T>(
       { names, client, signal, isLarge = false }: Change,

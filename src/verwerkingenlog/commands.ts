@@ -69,7 +69,6 @@ interface ExportOptions {
   readonly history?: boolean;
 }
 
-/** The log for an auditor. */
 function logExportCommand(terminal: Terminal): Command {
   return new Command('export')
     .description(
@@ -221,7 +220,6 @@ key. Put ${keys.current} first on every instance, start it again, and repeat thi
     );
 }
 
-/** A UUID in lower case. @throws {InvalidArgumentError} */
 function parseUuid(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It is not a UUID.');
   return text.toLowerCase();

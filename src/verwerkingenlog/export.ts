@@ -13,7 +13,7 @@ import { openVersionStore, type QueueForward, withMonths } from './store/append.
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
 import { openIdentityKeys } from './store/keys.ts';
 
-/** Records as the interface answers them, with all fields, once the entry about the export is committed. @param by the exporter */
+/** Records as answered, with all fields; none before the entry about the export is committed. @param by the exporter */
 export async function* exportLines(
   { config, database, clock, proof, publicBaseUrl }: CommandContext,
   forward: QueueForward | undefined,

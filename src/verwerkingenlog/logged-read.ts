@@ -1,4 +1,3 @@
-/** Reads the log and logs that it was read: by the API, and by the pages for citizens. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { pipelinedTransaction, type Sent } from '../database/transaction.ts';
@@ -17,7 +16,7 @@ export interface Reading<T> {
   /** May still be running: the entry is sent without waiting for it. */
   readonly result: T | Promise<T>;
   readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
-  /** Whether any of the actions that were read is confidential: then so is the fact that somebody read it. */
+  /** An action that was read is confidential: then so is the fact that somebody read it. */
   readonly confidential: boolean;
 }
 

@@ -1,5 +1,3 @@
-/** Opens and maintains the processing log, and adds the entries of the service itself. The entry about a reading of the log is in `logged-read.ts`. */
-
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
@@ -33,18 +31,21 @@ interface ActieLog extends ProcessingLog {
   readonly keyWatch: Awaited<ReturnType<typeof watchKeys>>;
   readonly latestMoment: LatestMoment;
   readonly store: VersionStore;
-  /** Whether new versions are queued for another logbook. */
+  /** New versions are queued for another logbook. */
   readonly forwards: boolean;
   readonly append: ReturnType<typeof createAppender>['append'];
   count(result: Appended): void;
-  /** Sends an entry of the service itself behind work in the transaction of `db`; the commit may follow at once. For a missing month, see `withMonths`. */
+  /**
+   * Sends an entry of the service itself behind work in the transaction of `db`; the commit may follow at once.
+   * @throws {DatabaseError} also when its month has no partition yet: see `withMonths`
+   */
   sendOwn<T>(db: Db, work: Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<Sent<T>>;
   readonly changes: ReturnType<typeof createSerialChanges>;
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The log of processing of personal data; present if any interface that processes it is served. */
+    /** Present if any interface that processes personal data is served. */
     readonly processingLog: ProcessingLog;
     /** `processingLog` with the operations that only the processing log interface uses. */
     readonly actieLog: ActieLog;

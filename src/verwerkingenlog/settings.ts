@@ -43,7 +43,6 @@ export const verwerkingenlogSettings = { verwerkingenlog, ...inzageSettings, ...
 /** Settings that no operator has a reason to change, by group; tests override them. */
 export const verwerkingenlogConstants = {
   verwerkingenlog: {
-    /** Mount. */
     prefix: '/verwerkingenlog/v1',
     /** Requests per minute per client; unlimited, because applications must never be tempted to skip logging. */
     rateLimit: 0,
@@ -51,7 +50,7 @@ export const verwerkingenlogConstants = {
     logReads: true,
     /** How long an action stays after a change that brought its removal forward: time to notice an irreversible mistake. */
     retentionGrace: 'P30D',
-    /** Maximum number of appends that share one transaction; 1 switches grouping off. */
+    /** Appends that share one transaction; 1 switches grouping off. */
     groupSize: 256,
     /** Changes of one processing or action that may wait for each other in a process; one more gets 503. */
     changesWaiting: 32,

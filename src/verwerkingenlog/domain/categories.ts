@@ -3,7 +3,7 @@ export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
 
 export const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
 
-/** The number of a category in the database (`verwerkingenlog.category`). */
+/** As `verwerkingenlog.category` in the database. */
 export function categorieNummer(categorie: Categorie): number {
   return CATEGORIEEN.indexOf(categorie);
 }
@@ -15,7 +15,6 @@ export function categorieVan(nummer: number): Categorie {
   return categorie;
 }
 
-/** A version that was confidential once never counts as `normaal` again. */
 export function categorieOf(versie: {
   readonly vertrouwelijkheid: Categorie;
   readonly ooitVertrouwelijk: boolean;

@@ -1,5 +1,3 @@
-/** Pages of a list: an opaque cursor names the row that a page begins after, or ends before. */
-
 /** The position of a page: after a row in the order of the list, or before it. */
 export interface Cursor {
   readonly direction: 'after' | 'before';
@@ -30,7 +28,6 @@ export function readCursor(text: string, parts: readonly RegExp[]): Cursor | und
 
 /**
  * Cuts the page from rows read in the direction of the cursor, one more than its limit.
- * @param found in the order of reading: with `before` the reverse of the order of the list
  * @param url of the request; its other parameters stay in the addresses of the neighbours
  */
 export function pageOf<T>(

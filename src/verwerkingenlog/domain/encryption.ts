@@ -1,7 +1,4 @@
-/**
- * Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256; and versions with their identifiers encrypted.
- * @see NIST SP 800-38D, RFC 5869
- */
+/** Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869 */
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomUUID } from 'node:crypto';
 import { hmacSha256, type Octets, octets } from '../../lib/hmac.ts';
 import { OIN } from '../../lib/patterns.ts';
@@ -40,10 +37,7 @@ interface Key {
 
 export type IdentityKeys = ReturnType<typeof createIdentityKeys>;
 
-/**
- * The log keys of the configuration. Functions that are given the name of one throw an `UnknownKeyError` when there is none.
- * @param setting comma list of `name:base64 of 32 bytes`, the current key first
- */
+/** Functions that are given the name of a key throw an `UnknownKeyError`. @param setting comma list of `name:base64 of 32 bytes`, the current first */
 export function createIdentityKeys(setting: string) {
   const keys = new Map<string, Key>();
   for (const item of setting.split(',')) {
@@ -58,11 +52,11 @@ export function createIdentityKeys(setting: string) {
     return key;
   };
   return {
-    /** The name of the log key that new versions are written with. */
+    /** New versions are written with it. */
     current,
     /** The current one first. */
     names,
-    /** The name of the log key that hashes idempotency keys: the same in all instances, whichever key is their first. */
+    /** Hashes idempotency keys: the same in all instances, whichever key is their first. */
     hashing: current,
     has: (name: string) => keys.has(name),
     /** The same however kind and number are written. 128 bits are enough to search by: results are compared with the identity itself. */
@@ -129,7 +123,7 @@ interface StoredObject {
   readonly soort: string;
   /** Encrypted with the key of the row. */
   readonly id: string;
-  /** Keyed hash of the identity. */
+  /** Keyed hash of the person. */
   readonly sleutel: string;
   readonly betrokkenheid?: string;
   readonly gegevens?: readonly string[];
@@ -139,7 +133,7 @@ export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly keyName: string;
   /** The seed of its entry in the proof log, encrypted like the identifiers; `null`: it has no entry. */
   readonly seed: string | null;
-  /** The number that leads to that entry, assigned when it is stored. */
+  /** Leads to that entry; assigned when it is stored. */
   readonly bewijsNr: number | null;
   readonly objecten: readonly StoredObject[];
 }
@@ -149,7 +143,7 @@ export interface SealedVersie {
   readonly entry?: Uint8Array | undefined;
 }
 
-/** Prepares a version for the database: sealed when there is a proof log, identifiers encrypted with the current key, and hashed. */
+/** A version as it is stored: sealed when there is a proof log, identifiers encrypted with the current key and hashed. */
 export function toStore(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
   const sealed = writer?.seal(proofRecordOf(versie));
   return protect(
@@ -179,7 +173,6 @@ function protect(
 ): SealedVersie {
   const { actieId, soortAfnemerId, afnemerId, ldv } = versie;
   const { current: keyName } = keys;
-  // The receiver is stored in plain text only when it is certainly an organisation.
   const isPlain = afnemerId === null || isOrganisation(soortAfnemerId, afnemerId);
   return {
     versie: {
@@ -206,27 +199,29 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
   };
 }
 
-/** How the ciphertext of a receiver begins; only an OIN is stored in plain text. */
+/** How the ciphertext of a receiver begins; only a certain organisation is stored in plain text. */
 const CIPHERTEXT = 'gcm:';
 
-/** Whether an identification is certainly that of an organisation. Any other may identify a person, whatever its kind is called. */
+/** Any other identification may be that of a person, whatever its kind is called. */
 export function isOrganisation(kind: string | null, id: string): boolean {
   return kind === 'OIN' && OIN.test(id);
 }
 
-/** A seed as the row of its version has it, after the format of the entry. */
 export function encryptSeed(keyName: string, actieId: string, seed: Uint8Array, keys: IdentityKeys): string {
   return keys.encrypt(keyName, actieId, `${PROOF_FORMAT} ${Buffer.from(seed).toString('base64')}`);
 }
 
-/** The record of a stored version as it was when its entry was made, and the seed. @throws {Error} when the row has none that its key reads */
+/**
+ * The record of a stored version as it was when its entry was made, and the seed. @param versie the same in clear
+ * @throws {Error} when the row has no seed, or it was not encrypted for this action with the key of its row
+ */
 export function provenRecord({ keyName, actieId, seed }: StoredVersie, versie: Versie, keys: IdentityKeys) {
   if (seed === null) throw new Error('the version has no seed');
   const [format, base64 = ''] = keys.decrypt(keyName, actieId, seed).split(' ');
   return { record: proofRecordOf(versie, Number(format)), seed: Buffer.from(base64, 'base64') };
 }
 
-/** The version that a row holds; it may have very many objects. @throws {UnknownKeyError} when it was encrypted with a key that is not configured */
+/** @throws {UnknownKeyError} when it was encrypted with a key that is not configured; {Error} when it cannot be decrypted */
 export async function reveal(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
   const { keyName, seed: _, bewijsNr: __, afnemerId, ldv, ...versie } = stored;
   const decrypt = (text: string): string => keys.decrypt(keyName, versie.actieId, text);
@@ -255,7 +250,7 @@ export function hideIdentifiers({ keyName: _, seed: __, bewijsNr: ___, ...stored
   };
 }
 
-/** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
+/** By keyed hash of the person, the positions in `objecten` counted from 0. */
 export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [position, { sleutel }] of objecten.entries()) {

@@ -1,9 +1,4 @@
-/**
- * The members of a version of an action, in the order of the answers. Its columns, the optional members of a body, answers, exports and the parts of
- * its proof follow from this table.
- */
-
-/** A member is shown in the limited set, or in the full set only, or in no answer. Each is a part of the proof. */
+/** Shown in the limited set, in the full set only, or in no answer. Each is a part of the proof. */
 export type Part = 'basis' | 'aanvullend' | 'intern';
 
 export interface Member {
@@ -11,7 +6,7 @@ export interface Member {
   readonly type: 'text' | 'uuid' | 'integer' | 'boolean' | 'timestamptz';
   /** Absent: neither answered nor proven as itself. */
   readonly part?: Part;
-  /** The format of the proof that first has it; absent: 1. An older entry is proven without it. */
+  /** The format of the proof that first has it; default 1. An older entry is proven without it. */
   readonly since?: number;
   /** Callers may leave it out; then it is `null`. */
   readonly optional?: true;
@@ -19,6 +14,7 @@ export interface Member {
   readonly history?: true;
 }
 
+/** The members of a version, in the order of the answers. Columns, bodies, answers, exports and the parts of the proof follow from this table. */
 export const MEMBERS = {
   actieId: { column: 'actie_id', type: 'uuid', part: 'basis' },
   tijdstipRegistratie: { column: 'tijdstip_registratie', type: 'timestamptz', part: 'basis' },

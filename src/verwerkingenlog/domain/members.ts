@@ -1,11 +1,9 @@
-/** Lists that follow from the table of members. */
 import { MEMBERS, type Member, type Part } from './member-table.ts';
 
 export { MEMBERS, type Part };
 
 type Members = typeof MEMBERS;
 export type MemberName = keyof Members;
-/** The members with a property: `Having<{ optional: true }>`. */
 type Having<Property> = { [Name in MemberName]: Members[Name] extends Property ? Name : never }[MemberName];
 export type OptionalName = Having<{ optional: true }>;
 
@@ -17,7 +15,6 @@ export const OPTIONAL_NAMES = MEMBER_NAMES.filter((name): name is OptionalName =
 export const HISTORY_NAMES = MEMBER_NAMES.filter(
   (name): name is Having<{ history: true }> => TABLE[name].history === true,
 );
-/** The members of an action in an answer, in the limited set and in the full set. */
 export const BASIS_NAMES = MEMBER_NAMES.filter(
   (name): name is Having<{ part: 'basis' }> => TABLE[name].part === 'basis',
 );

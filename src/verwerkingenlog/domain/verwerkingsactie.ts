@@ -12,14 +12,13 @@ type Schemas = components['schemas'];
 
 export type Vertrouwelijkheid = Schemas['Vertrouwelijkheid'];
 
-/** A processed person, as named by the caller. */
 export interface VerwerktObject extends Person {
   readonly betrokkenheid: string | null;
   /** `null`: not stated. */
   readonly soortenGegevens: readonly string[] | null;
 }
 
-/** The fields that describe the action; `null` is unknown. Moments are UTC texts (RFC 3339). */
+/** `null` is unknown. Moments are UTC texts (RFC 3339). */
 interface ActieVelden
   extends Required<
     Omit<ActieBody, 'url' | 'actieId' | 'tijdstipRegistratie' | 'vertrouwelijkheid' | 'verwerkteObjecten'>
@@ -51,8 +50,8 @@ export interface Auteur {
   readonly verzoekId: string;
 }
 
-/** An object of a version, with the number that its identity ends in. */
 export interface GenummerdObject extends VerwerktObject {
+  /** Its identity ends in it. */
   readonly nummer: number;
 }
 
@@ -65,14 +64,13 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   /** Whether this or an earlier version was confidential or lifted. */
   readonly ooitVertrouwelijk: boolean;
   readonly objecten: readonly GenummerdObject[];
-  /** The log line of LDV that the action came from, as `verwerkingenlog/ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
+  /** The line of LDV that it came from, as `ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
   readonly ldv: string | null;
 }
 
 export function pick<V extends object, K extends keyof V & string>(version: V, names: readonly K[]): Pick<V, K> {
   const picked: Partial<V> = {};
   for (const name of names) picked[name] = version[name];
-  // Each of the names was just copied.
   return picked as Pick<V, K>;
 }
 
@@ -123,13 +121,12 @@ export function ended(current: Versie, at: Date, auteur: Auteur): Versie {
   return { ...nextVersie(current, at, auteur), vervallen: true };
 }
 
-/** A change of all actions of a processing. */
 export interface Patch {
   readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
   readonly bewaartermijn?: string | undefined;
 }
 
-/** The version, in clear or as it is stored, that comes of such a change. */
+/** The next version, in clear or as it is stored. */
 export function patched<V extends Omit<Versie, 'objecten'>>(current: V, patch: Patch, at: Date, auteur: Auteur): V {
   const { vertrouwelijkheid = current.vertrouwelijkheid, bewaartermijn = current.bewaartermijn } = patch;
   const ooitVertrouwelijk = current.ooitVertrouwelijk || vertrouwelijkheid !== 'normaal';
@@ -162,7 +159,7 @@ function renumber(
 
 // Identities that the log gives. @see RFC 9562 section 5.7 (version 7: time-ordered)
 
-/** Maximum number of objects of one action over all its versions: the last four hexadecimal digits of an identity number them. */
+/** Over all versions of an action: the last four hexadecimal digits of an identity number its objects. */
 const MAX_OBJECTS = 0xffff;
 
 /** A new action's identity: it begins with the time, so that it leads to a month, and ends in zeros, which leave room for those of its objects. */
@@ -170,7 +167,7 @@ export function newActieId(at: Date): string {
   return `${uuidV7(at).slice(0, 32)}0000`;
 }
 
-/** The identity of an action's object; it leads back to the action. `number` counts from 1. */
+/** @param number counts from 1 */
 export function verwerktObjectId(actieId: string, number: number): string {
   return actieId.slice(0, 32) + number.toString(16).padStart(4, '0');
 }
@@ -179,13 +176,11 @@ export function parseVerwerktObjectId(id: string): { actieId: string; number: nu
   return { actieId: `${id.slice(0, 32).toLowerCase()}0000`, number: Number.parseInt(id.slice(32), 16) };
 }
 
-// Entries, bodies and answers.
-
-/** A body accepted by the contract; its read-only members can be anything. */
+/** Accepted by the contract; its read-only members can be anything. */
 export type ActieBody = Schemas['VerwerkingsactieInvoer'];
 type ReplacingBody = Schemas['VerwerkingsactieVolledig'];
 
-/** The optional members of an entry or a body, `null` where they are absent; identities in lower case. */
+/** `null` where they are absent; identities in lower case. */
 function optionalOf(entry: { readonly [Name in OptionalName]?: string | null | undefined }) {
   const optional: Record<OptionalName, string | null> = { ...NO_OPTIONAL };
   for (const name of OPTIONAL_NAMES) {
@@ -195,7 +190,6 @@ function optionalOf(entry: { readonly [Name in OptionalName]?: string | null | u
   return optional;
 }
 
-/** An entry as an action: members that are absent are `null`. */
 export function actieOf(entry: ProcessingEntry): Actie {
   return {
     ...optionalOf(entry),
@@ -238,7 +232,7 @@ export function isWhole(body: ReplacingBody): body is ActieBody {
   return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
 }
 
-/** The members that an action would lose because a body omits them. Many clients omit `null` members; that loses nothing. */
+/** The members that an action would lose because a body omits them. Omitting `null` members, as many clients do, loses nothing. */
 export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam[] {
   const kept = OPTIONAL_NAMES.filter((name) => current[name] !== null);
   return ([...kept, 'vertrouwelijkheid', 'tijdstip', 'verwerkteObjecten'] as const)
@@ -252,7 +246,6 @@ function fieldsOf(versie: Versie, base: string, beperkteSet: boolean) {
   return { url: `${base}/verwerkingsacties/${versie.actieId}`, ...shown, tijdstip };
 }
 
-/** The members of an object that are answered and proven. */
 export function objectFields(object: GenummerdObject, actieId: string) {
   return {
     verwerktObjectId: verwerktObjectId(actieId, object.nummer),
@@ -269,6 +262,7 @@ function objectAt(base: string, object: GenummerdObject, actieId: string): Schem
   return { url: `${base}/verwerkte-objecten/${fields.verwerktObjectId}`, ...fields };
 }
 
+/** @param base address of the interface */
 export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Schemas['Verwerkingsactie'] {
   return {
     ...fieldsOf(versie, base, beperkteSet),
@@ -326,14 +320,12 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Judged): In
     .map(({ name }) => ({ name, code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' }));
 }
 
-// Persons, however their identifications are written.
-
 export interface Person {
   readonly soortObjectId: string;
   readonly objectId: string;
 }
 
-/** Whether a kind of identification means a citizen service number. The standard closes no list of kinds: ` bsn`, `B.S.N.` and `BSN:` count too. */
+/** The standard closes no list of kinds: ` bsn`, `B.S.N.` and `BSN:` mean a citizen service number too. */
 export function isBsnKind(kind: unknown): boolean {
   return typeof kind === 'string' && BSN_KINDS.has(lettersAndDigits(kind).toLowerCase());
 }
@@ -345,7 +337,7 @@ const BSN_KINDS: ReadonlySet<string> = new Set(
   ].map((kind) => lettersAndDigits(kind).toLowerCase()),
 );
 
-/** The nine digits of a citizen service number, however it is punctuated; undefined when it has other characters than digits. */
+/** The nine digits, however punctuated; undefined when it has other letters or more digits. */
 export function bsnDigits(text: string): string | undefined {
   const digits = lettersAndDigits(text).replaceAll(/\p{Nd}/gu, decimal);
   if (!/^\d+$/.test(digits)) return undefined;

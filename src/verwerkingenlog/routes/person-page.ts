@@ -1,4 +1,3 @@
-/** Reading the actions of a person, in pages, and what of an action a caller may see. */
 import type { FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -17,7 +16,7 @@ interface PersonPage {
   readonly count: number;
   readonly next: string | null;
   readonly previous: string | null;
-  /** Newest first, each with only the objects of this person; per object: once for each of them. */
+  /** Each with only the objects of this person; per object: once for each of them. */
   readonly versies: readonly Versie[];
 }
 
@@ -29,10 +28,7 @@ interface PersonQuery extends Person {
   readonly cursor?: string | undefined;
 }
 
-/**
- * Prepares the reading of one page of a person's actions. The reading resolves when all of its queries have been sent.
- * @throws {Problem} 400 for faults that a contract cannot express
- */
+/** The result reads one page; it resolves when all queries have been sent. @throws {Problem} 400 for faults that a contract cannot express */
 export function preparePersonPage(
   { url, server }: FastifyRequest,
   query: PersonQuery,
@@ -73,12 +69,11 @@ export function preparePersonPage(
   };
 }
 
-/** A person whom a query may name, in full or in part. */
+/** Named in full, in part or not at all. */
 export type AskedPerson = operations['getVerwerktObject']['Querystring'];
 
 /**
- * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With other
- * scopes naming a person is optional, and shows the objects of that person only.
+ * The objects that a caller may see. With `read:restricted` alone the caller must name a person in full; naming one shows the objects of that one only.
  * @returns undefined when the caller may see no object, or had to name a person
  * @throws {Problem} 400 when a person is named in part
  */
@@ -104,17 +99,16 @@ export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson
   return { soortObjectId, objectId };
 }
 
-/** A person's hashes: one for each key that the log may have been written with. */
+/** One for each key that the log may have been written with. */
 export function hashesOf(person: Person, keys: IdentityKeys): string[] {
   return keys.names.map((name) => keys.hash(name, person.soortObjectId, person.objectId));
 }
 
 const ACTIE_PARTS = [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/, UUID];
 
-/** A list of objects also has the position within the action. */
 const CURSOR_PARTS = { actie: ACTIE_PARTS, object: [...ACTIE_PARTS, /^\d{1,5}$/] };
 
-/** The faults of a query that a contract cannot express: moments, their order, and the cursor. Its members may be of any type. */
+/** Faults that a contract cannot express. @param query its members may be of any type */
 export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidParam[] {
   const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
   const faults: InvalidParam[] = [];

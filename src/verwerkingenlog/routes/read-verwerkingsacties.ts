@@ -96,7 +96,7 @@ export function getVerwerkingsactie(app: FastifyInstance): void {
 
 const PROOF_TYPE = 'text/plain; charset=utf-8';
 
-/** The proof of a version. @throws {Problem} 404 when there is none, or not yet */
+/** @throws {Problem} 404 when there is no proof, or not yet */
 async function prove(db: Db, app: FastifyInstance, proven: Parameters<typeof proveVersion>[2]): Promise<string> {
   const writer = app.proof('verwerkingen', 'kept');
   const made = await proveVersion(db, writer, proven, app.actieLog.keys);
@@ -134,12 +134,12 @@ function askedCategorieen(query: operations['getVerwerkingsacties']['Querystring
   return words.length === 0 ? ['normaal'] : [...new Set(words.map(readVertrouwelijkheid))];
 }
 
-/** The actions that inspection shows: none that is confidential, and lifted ones only with the scope for confidential actions. */
+/** For inspection: no confidential actions, and lifted ones only with the scope for confidential ones. */
 function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
 }
 
-/** Inspection by the person: the actions that concern this person. */
+/** Inspection by the person concerned. */
 export function getVerwerkteObjecten(app: FastifyInstance): void {
   const { contract, access, base, loggedRead } = app.verwerkingenlog;
   const { keys } = app.actieLog;
@@ -165,7 +165,7 @@ export function getVerwerkteObjecten(app: FastifyInstance): void {
   const notFound = () =>
     new Problem(platformProblems.notFound, { detail: 'Het verwerkte object bestaat niet of is vervallen.' });
 
-  /** One object of a version, if the caller may see it. @throws {Problem} 404 */
+  /** @throws {Problem} 404 also when the caller may not see the object */
   async function visibleObject(
     request: FastifyRequest<{ Querystring: AskedPerson }>,
     stored: StoredVersie | undefined,

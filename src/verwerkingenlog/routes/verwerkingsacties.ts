@@ -1,7 +1,4 @@
-/**
- * The calls on actions that write, after what the calls of this area share: who may do what (the twelve functions of the standard and their scopes),
- * and conditional requests.
- */
+/** The calls that write actions, and what the calls of this area share: the twelve functions of the standard and their scopes, conditional requests. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { toUtc } from '../../lib/time.ts';
@@ -40,12 +37,11 @@ export function changerOf(request: FastifyRequest, reply: FastifyReply): Changer
 type Handeling = 'vastleggen' | 'opvragen' | 'wijzigen' | 'bewaartermijn' | 'vertrouwelijkheid' | 'verwijderen';
 
 interface Functie {
-  /** Identifier in the standard; absent: not covered by the standard's functions. */
+  /** In the standard; absent: it has no such function. */
   readonly functie?: string;
   readonly handeling: Handeling;
-  /** Querying: with or without the fields that the limited set leaves out. */
   readonly beperkteSet?: boolean;
-  /** Categories that the function may touch. A change touches the old and the new one. */
+  /** Those that it may touch. A change touches the old and the new one. */
   readonly categorieen: readonly Categorie[];
   readonly scopes: readonly string[];
 }
@@ -77,7 +73,7 @@ const FUNCTIES: readonly Functie[] = [
   { functie: 'F2265', handeling: 'verwijderen', categorieen: CATEGORIEEN, scopes: confidential('delete') },
 ];
 
-/** The scopes that allow a call; undefined when no function covers it. @param touched categories that the call touches */
+/** Any of these allows the call; undefined: no function covers it. */
 function scopesFor(handeling: Handeling, touched: readonly Categorie[], beperkteSet?: boolean) {
   return FUNCTIES.find(
     (row) =>
@@ -97,7 +93,7 @@ export function may(
   return scopesFor(handeling, touched, beperkteSet)?.some((scope) => scopes.has(scope)) ?? false;
 }
 
-/** Checks the caller's scopes against the matrix. @throws {Problem} 403 */
+/** @throws {Problem} 403 */
 export function allow(
   request: FastifyRequest,
   handeling: Handeling,
@@ -116,7 +112,7 @@ export function etag(versie: number): string {
   return `"${versie}"`;
 }
 
-/** Answers with a tagged representation, or 304 to a client that has it already (RFC 9110 section 13.1.2, weak comparison). */
+/** With 304 to a client that has it already (RFC 9110 section 13.1.2, weak comparison). */
 export function sendWithETag<Answer>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -147,7 +143,7 @@ async function parseAction(body: ActieBody, { settings, actieLog }: FastifyInsta
   return actie;
 }
 
-/** Finds the faults of a body that the contract has refused for others: all are answered together. */
+/** Those of a body that the contract has refused for others: all are answered together. */
 function furtherFaults({ settings }: FastifyInstance) {
   return ({ body }: { readonly body: unknown }): InvalidParam[] => {
     const { tijdstip } = Object(body);

@@ -48,7 +48,7 @@ export async function readActiviteiten(db: Db, ids: readonly string[]): Promise<
 
 type Vertrouwelijkheid = Activiteit['vertrouwelijkheid'];
 
-/** Activities of these confidentialities by name, in the direction of the cursor; request one more than a page. */
+/** By name, in the direction of the cursor; request one more than a page. */
 export async function listActiviteiten(
   db: Db,
   shown: readonly Vertrouwelijkheid[],
@@ -65,7 +65,7 @@ export async function listActiviteiten(
   return rows.map(fromRow);
 }
 
-/** The number of activities with these confidentialities, counted no further than `max`. */
+/** Counts no further than `max`. */
 export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkheid[], max: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) as count from (
@@ -76,7 +76,7 @@ export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkhei
   return rows[0]?.count ?? 0;
 }
 
-/** Adds an activity to the register, or replaces the one with its identity. The caller holds its lock. */
+/** The caller holds the lock of the activity. */
 export async function writeActiviteit(db: Db, activiteit: Activiteit, auteur: Auteur): Promise<void> {
   const { verwerkingsactiviteitId: id, tijdstipRegistratie: at } = activiteit;
   const row = Object.fromEntries(COLUMNS.map(([member, column]) => [column, activiteit[member]]));
@@ -100,10 +100,7 @@ export async function deleteActiviteit(db: Db, id: string, at: string, auteur: A
   await recordTerm(db, id, null, at, auteur);
 }
 
-/**
- * Records when an activity got this term, because retention asks whether it was shortened. A term never begins before its predecessor, even if
- * another machine with another clock recorded that one.
- */
+/** Retention asks whether a term was shortened. It never begins before its predecessor, even if a machine with another clock recorded that one. */
 async function recordTerm(db: Db, id: string, term: string | null, at: string, auteur: Auteur): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, valid_from, bewaartermijn, door, verzoek_id)
@@ -141,7 +138,7 @@ async function recordVersie(db: Db, id: string, at: string, stand: ActiviteitSta
   );
 }
 
-/** The complete history of these activities, the oldest first. */
+/** The oldest first. */
 export async function readActiviteitVersies(
   db: Db,
   ids: readonly string[],

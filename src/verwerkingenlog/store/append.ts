@@ -1,7 +1,4 @@
-/**
- * Adds versions to the log: the store with its retries, the limits of moments, then the statement for one machine and those for Citus. On one machine
- * the latter would take the server twice as much processor time.
- */
+/** Adds versions to the log, with one statement, or on Citus one for each table: on one machine that takes the server twice as much processor time. */
 import pg from 'pg';
 import { isConflict, isRefusedValue } from '../../database/database-unavailable.ts';
 import type { Pool } from '../../database/pool.ts';
@@ -17,16 +14,15 @@ import { VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 export interface NewVersion extends SealedVersie {
   readonly idempotencyKey?: string | undefined;
-  /** The name of the log key that it was hashed with. The idempotency key is not taken when another log key hashes by now. */
+  /** Name of a log key. The idempotency key is not taken when another one hashes by now. */
   readonly hashedWith?: string | undefined;
-  /** The trace of its request, for the other logbook. */
+  /** For the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
 
 export interface Appended {
   /** False: its idempotency key was used in the last 24 hours or cannot be taken. */
   readonly kept: boolean;
-  /** It names an activity that is not in the register. */
   readonly unknownActivity: boolean;
 }
 
@@ -43,9 +39,7 @@ export async function openVersionStore(db: Db, forward: QueueForward | undefined
 
   /**
    * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key.
-   * @param knownLogKeys names of the instance's log keys: while others may be in use, no idempotency key is taken, because it may have been used
-   *   already, hashed with one of those
-   * @returns the outcome of each, in the order given
+   * @param knownLogKeys while others may be in use, no idempotency key is taken: it may have been used already, hashed with one of those
    * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
    */
   async function add(
@@ -61,7 +55,7 @@ export async function openVersionStore(db: Db, forward: QueueForward | undefined
   }
 
   return {
-    /** Whether `add` is one statement, which needs no transaction of its own and can be sent ahead of a commit. */
+    /** `add` needs no transaction of its own, and can be sent ahead of a commit. */
     isOneStatement,
     add,
     /** The same, committed to disk; creates missing months, and retries after a conflict. */
@@ -78,7 +72,6 @@ export async function openVersionStore(db: Db, forward: QueueForward | undefined
   };
 }
 
-/** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
 async function isDistributed(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ citus: boolean }>(
     `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
@@ -108,8 +101,8 @@ export async function withMonths<T>(
 const CONFLICT_TRIES = 4;
 
 /**
- * Adds versions in a transaction that takes idempotency keys or keys of lines, and retries when the database ended it in favour of another one. On
- * one machine these are taken in one order, but deleted in any; on Citus they are taken in several shards in parallel.
+ * For a transaction that takes idempotency keys or keys of lines. On one machine these are taken in one order, but deleted in any; on Citus they are
+ * taken in several shards in parallel: the database may end it in favour of another one.
  */
 export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -129,7 +122,7 @@ function isMissingMonth(error: unknown): boolean {
   return error.code === '23514' || (error.code === 'XX000' && CITUS_MISSING_MONTH.test(error.message));
 }
 
-/** Whether adding versions failed because of the contents of one of them: the database refuses it, or it cannot be written for the database. */
+/** The database refuses the contents of a version, or they cannot be written for it. */
 export function isFaultOfValue(error: unknown): boolean {
   if (isMissingMonth(error)) return false;
   return isRefusedValue(error) || error instanceof TypeError || error instanceof RangeError;
@@ -151,8 +144,6 @@ export function createLatestMoment(db: Db): LatestMoment {
   };
   return (moment) => (moment > latest ? ask() : latest);
 }
-
-// Rows and statements of both forms.
 
 type Columns = readonly (readonly [column: string, kind: string, member: string])[];
 
@@ -185,7 +176,6 @@ const LOCATION_ROW: Columns = [
   ['positions', 'integer[]', 'positions'],
 ];
 
-/** The locations of persons, with the numbers of their versions from 1. */
 function locationsOf(versions: readonly Pick<SealedVersie, 'versie'>[]): object[] {
   const locations: object[] = [];
   for (const [i, { versie }] of versions.entries()) {
@@ -211,8 +201,6 @@ const takeIdempotencyKeys = (source: string): string => `
     on conflict (key_hash) do update set actie_id = excluded.actie_id, used_at = excluded.used_at
       where old.used_at <= verwerkingenlog.day_before(excluded.used_at)
     returning actie_id`;
-
-// One machine.
 
 /**
  * `$1` the versions, `$2` the locations, `$3` the known log keys. It reads which log key hashes without locking that row, because a row lock would be
@@ -291,7 +279,6 @@ async function readRegistered(db: Db, versions: readonly NewVersion[]): Promise<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @returns the actions whose idempotency keys were taken */
 async function takeKeys(
   db: Db,
   versions: readonly NewVersion[],
@@ -329,7 +316,7 @@ async function insertVersies(db: Db, added: readonly SealedVersie[]): Promise<vo
   });
 }
 
-/** The entries of the proof log; its tables are on the coordinator. @returns the number of each, when there is a proof log */
+/** The tables of the proof log are on the coordinator. @returns the number of each entry, when there is a proof log */
 async function queueEntries(db: Db, added: readonly SealedVersie[]): Promise<readonly number[]> {
   const entries = added.flatMap(({ entry }) => (entry === undefined ? [] : [Buffer.from(entry)]));
   if (entries.length === 0) return [];
@@ -352,7 +339,7 @@ const LOCATED = [
 ];
 const LOCATED_ROW = VERSIE_ROW.filter(([column]) => LOCATED.includes(column));
 
-/** Adds the locations of the persons of these versions. A rotation of log keys uses this on one machine, too. */
+/** A rotation of log keys uses this on one machine, too. */
 export async function insertLocations(db: Db, versions: readonly Pick<SealedVersie, 'versie'>[]): Promise<void> {
   await db.query({
     name: 'verwerkingenlog-insert-locations',

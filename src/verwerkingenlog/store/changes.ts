@@ -23,7 +23,7 @@ export const lockOfVerwerking = (id: string | null): string[] => (id === null ? 
 export const lockOfActiviteit = (id: string): string => `verwerkingsactiviteit ${id}`;
 const inLog = (name: string): string => `verwerkingenlog ${name}`;
 
-/** @returns false, without waiting, when another transaction holds one of them; then end this one, because it may hold the others */
+/** As `tryLock`. */
 export function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
   return tryLock(db, ...names.map(inLog));
 }
@@ -36,7 +36,7 @@ export async function lockChanges(
   await lock(db, ...[...acties.map(lockOfActie), ...verwerkingen.flatMap(lockOfVerwerking)].map(inLog));
 }
 
-/** Adds the versions that follow current ones, and updates the locations. The caller holds the locks of the actions or of their processing. */
+/** Adds the versions that follow current ones. The caller holds the locks of the actions or of their processing. */
 export async function replaceVersies(
   db: Db,
   current: readonly StoredVersie[],
@@ -70,7 +70,7 @@ export async function removeLocations(db: Db, versions: readonly StoredVersie[])
   return new Set(rows.map(({ actieId }) => actieId));
 }
 
-/** The highest number that any version of an action has given to an object; 0 when none has. */
+/** The highest that any version has given; 0 when none has. */
 export async function lastObjectNumber(db: Db, actieId: string): Promise<number> {
   const { rows } = await db.query<{ last: number }>(
     `select coalesce(max((o.object ->> 'nr')::integer), 0) as last
@@ -105,7 +105,7 @@ export async function readActies(
   return rows.map((row) => ({ ...row, categorie: categorieVan(row.categorie) }));
 }
 
-/** Actions and objects that are changed together; one action may have more objects. */
+/** Changed together; one action may have more objects. */
 const PATCH_ACTIONS = 500;
 const PATCH_OBJECTS = 10_000;
 

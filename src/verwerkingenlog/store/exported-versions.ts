@@ -1,4 +1,4 @@
-/** Reads the log for an export: in order of first registration, with little of it in memory. */
+/** An export in order of first registration, with little of it in memory. */
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { StoredVersie } from '../domain/encryption.ts';

@@ -1,4 +1,3 @@
-/** Finding the actions of a person, by the keyed hashes of the person's identity. */
 import type { Db } from '../../database/transaction.ts';
 import { moment } from '../../lib/time.ts';
 import { type Categorie, categorieNummer, categorieVan } from '../domain/categories.ts';
@@ -7,10 +6,10 @@ import type { StoredVersie } from '../domain/encryption.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 export interface PersonFilter {
-  /** Keyed hashes of the person, one for each key that is in use. */
+  /** Keyed hashes of the person: one for each log key. */
   readonly hashes: readonly string[];
   readonly categorieen: readonly Categorie[];
-  /** The kind of row: an action with all positions of the person in it, or each position by itself. */
+  /** A row is an action with all positions of the person in it, or each position by itself. */
   readonly per: 'actie' | 'object';
   /** From, included. */
   readonly begin?: string | undefined;
@@ -20,7 +19,7 @@ export interface PersonFilter {
   readonly without?: readonly string[] | undefined;
 }
 
-/** A location of a person: in the current version of an action. */
+/** In the current version of an action. */
 export interface Location {
   readonly tijdstip: string;
   readonly actieId: string;
@@ -30,7 +29,6 @@ export interface Location {
   readonly positions: string;
 }
 
-/** The count is exact up to here. */
 export const MAX_COUNT = 10_000;
 
 const MATCHES = `
@@ -75,7 +73,7 @@ function locationsSql(filter: PersonFilter, direction: 'after' | 'before'): stri
   return `select tijdstip, actie_id as "actieId", versie, category as categorie, positions::text as positions from (${rows}) as p ${order} limit $7::integer`;
 }
 
-/** Those in current actions that are not deleted, newest first (with a `before` cursor the reverse); request one more than a page. */
+/** Newest first, with a `before` cursor the reverse. @param limit maximum number of rows; request one more than a page */
 export async function findLocations(
   db: Db,
   filter: PersonFilter,
@@ -99,6 +97,7 @@ export async function findLocations(
   return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip), categorie: categorieVan(row.categorie) }));
 }
 
+/** Counts no further than `MAX_COUNT`. */
 export async function countLocations(db: Db, filter: PersonFilter): Promise<number> {
   const keys = filter.hashes.length;
   const rows = perKey(
@@ -141,7 +140,7 @@ const READ_LOCATIONS = {
     order by k.rij`,
 };
 
-/** The versions at these locations, in their order, each with only the objects at its positions. */
+/** In their order, each with only the objects at its positions. */
 export async function readVersionsAt(
   db: Db,
   locations: readonly Pick<Location, 'actieId' | 'versie' | 'positions'>[],

@@ -1,10 +1,9 @@
-/** Idempotency keys of the last 24 hours, as keyed hashes, and the log key that hashes them. Appending takes them. */
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 
-/** A log key that hashes idempotency keys, or did. */
+/** A log key that hashes idempotency keys of the last 24 hours, or did. */
 export interface HashingKey {
   readonly name: string;
   readonly checkValue: string;
@@ -22,7 +21,7 @@ export async function readHashingKeys(db: Db): Promise<HashingKey[]> {
   return rows;
 }
 
-/** Whether anything that was hashed with this log key may be looked up: an idempotency key, or a line of LDV. */
+/** Whether an idempotency key or line of LDV that was hashed with this log key may be looked up. */
 export async function isHashedWith(db: Db, { name, until, isOver }: Omit<HashingKey, 'checkValue'>): Promise<boolean> {
   if (until === null ? await hasIdempotencyKeys(db) : !isOver) return true;
   const { rowCount } = await db.query('select 1 from verwerkingenlog.ldv_keys where hashed_with = $1::text limit 1', [
@@ -38,7 +37,7 @@ async function hasIdempotencyKeys(db: Db): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** The name of the log key that hashes new idempotency keys, and does so until the transaction of `db` ends. An instance may lack it. */
+/** The name of the log key that hashes, and does so until the transaction of `db` ends. An instance may lack it. @throws {Error} when there is none */
 export async function lockHashingKey(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-hashing-key',
@@ -48,7 +47,7 @@ export async function lockHashingKey(db: Db): Promise<string> {
   return rows[0].name;
 }
 
-/** SQL for the log keys that versions or idempotency keys may have, and that are not among those of a `text[]` parameter. */
+/** SQL for the log keys that versions or idempotency keys may have, other than those of a `text[]` parameter. */
 export const OTHER_KEYS = {
   versions: (known: string) => `select name from verwerkingenlog.keys where used and name <> all(${known}::text[])`,
   idempotency: (known: string) =>

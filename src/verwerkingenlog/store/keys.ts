@@ -1,4 +1,3 @@
-/** Log keys, the secrets of the log: compares the configured ones with those that it was written with, which other instances can change any time. */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
@@ -44,7 +43,6 @@ export async function openIdentityKeys(
   return { ...keys, hashing: state.hashing ?? keys.current };
 }
 
-/** `VERWERKINGENLOG_KEY`; without it, outside production, a key that the first start made. */
 async function configuredKeys({ server, verwerkingenlog }: Pick<Config, 'server' | 'verwerkingenlog'>) {
   if (verwerkingenlog.key !== undefined) return verwerkingenlog.key;
   if (server.environment !== 'production') return `local:${await loadSecret(server.home, 'log-key')}`;
@@ -59,11 +57,10 @@ async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
   return state;
 }
 
-/** The log's keys compared with the configured ones. */
+/** The configured keys compared with those of the log, which other instances can change any time. */
 interface KeyState {
-  /** Keys that are wrong, or missing although the log was written with them. */
   readonly faults: readonly ConfigFault[];
-  /** Whether the log has deleted the key that new versions are written with: it refuses them. */
+  /** The log has deleted the key that new versions are written with: it refuses them. */
   readonly isForgotten: boolean;
   /** The log key that idempotency keys are hashed with; absent until the first start that writes. */
   readonly hashing: string | undefined;
@@ -152,7 +149,10 @@ export async function watchKeys(pool: Pool, config: Pick<Config, 'server' | 'ver
 
   return {
     keys,
-    /** Refuses an answer that may be incomplete. Call it after reading: what was stored before with a new log key is seen here. @throws {UnknownKeyError} */
+    /**
+     * Refuses an answer that may be incomplete. Call it after reading: what was stored before with a new log key is seen here.
+     * @throws {UnknownKeyError} when versions may have a log key that this instance lacks
+     */
     async requireAll(db: Db): Promise<void> {
       try {
         await refuseOtherKeys(db, 'versions', keys.names);

@@ -9,6 +9,7 @@ export interface Month {
   readonly to: string;
 }
 
+/** The oldest first. */
 export async function listMonths(db: Db): Promise<Month[]> {
   const { rows } = await db.query<Month>(
     `select m.name, verwerkingenlog.first_id(m.start at time zone 'UTC') as "from",
@@ -22,10 +23,9 @@ export async function listMonths(db: Db): Promise<Month[]> {
   return rows;
 }
 
-/** Months that are created ahead, including the current one. */
+/** Including the current one. */
 const MONTHS_AHEAD = 4;
 
-/** Creates missing partitions of the coming months. Safe with several at once. */
 export async function makeMonths(db: Db, now: Date): Promise<void> {
   await db.query('select verwerkingenlog.create_months($1::timestamptz, $2::integer)', [now, MONTHS_AHEAD]);
 }

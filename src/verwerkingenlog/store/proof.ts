@@ -1,5 +1,3 @@
-/** Versions in the proof log: read for proofs, for removal and for `proof verify`. */
-
 import type { Db } from '../../database/transaction.ts';
 import type { ProofWriter, StoredProof } from '../../proof/proof-log.ts';
 import { entryOf } from '../../proof/record.ts';
@@ -72,7 +70,6 @@ export async function lastProven(db: Db): Promise<Date | undefined> {
 
 const BATCH = 500;
 
-/** Every version of the log for `proof verify`, a month at a time. */
 export async function* storedVersions(db: Db, keys: IdentityKeys): AsyncGenerator<StoredProof> {
   for (const month of await listMonths(db)) {
     for await (const versions of versionsOfMonth(db, month, BATCH))

@@ -1,5 +1,3 @@
-/** Removes actions past their retention, and records each run. */
-
 import { refuseClockAhead } from '../../database/checks.ts';
 import type { Pool } from '../../database/pool.ts';
 import { type Db, transaction } from '../../database/transaction.ts';
@@ -30,7 +28,7 @@ export interface PruneOptions {
 }
 
 export interface Pruned {
-  /** Actions that were removed with all their versions; with a dry run: that would be. */
+  /** Actions; with a dry run: that would be. */
   readonly removed: number;
   /** By month of registration, as `202601`. */
   readonly byMonth: Readonly<Record<string, number>>;
@@ -39,14 +37,14 @@ export interface Pruned {
   readonly withoutTerm: number;
 }
 
-/** Versions that are read in one statement, and actions that are removed in one transaction. */
+/** Versions of one statement, and actions of one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
 const MAX_FAULT_LENGTH = 1000;
 
 interface Work extends PruneOptions {
   readonly now: Date;
-  /** Number of the run's record; absent for a dry run. */
+  /** Absent for a dry run. */
   readonly run: number | undefined;
   withoutTerm: number;
 }
@@ -81,7 +79,6 @@ async function beginRun(db: Db, at: Date): Promise<number | undefined> {
   return rows[0]?.number;
 }
 
-/** The record cannot be changed after that. */
 async function endRun({ pool, clock, run, withoutTerm }: Work, fault: string | null): Promise<void> {
   await pool.query(
     `update verwerkingenlog.prune_runs set ended_at = $2::timestamptz, without_term = $3::bigint, fault = left($4::text, $5::integer)
@@ -149,7 +146,7 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
   }
 }
 
-/** The term of an activity at a moment, inlined in the statement, because Citus runs no function over a distributed table. */
+/** Inlined in the statement, because Citus runs no function over a distributed table. */
 const termOf = (activity: string, at: string): string => `(
          select p.bewaartermijn from verwerkingenlog.activiteit_termijnen p
          where p.verwerkingsactiviteit_id = ${activity} and p.valid_from <= ${at} order by p.valid_from desc, p.number desc limit 1)`;
@@ -262,7 +259,7 @@ interface RetentionRun {
   readonly fault: string | null;
 }
 
-/** The last run, which may still be running or was killed, and the last successful one. As the service's own role. */
+/** The last run may still be running, or was killed. */
 export async function readRuns(
   db: Db,
 ): Promise<{ last?: RetentionRun | undefined; lastSuccess?: RetentionRun | undefined }> {

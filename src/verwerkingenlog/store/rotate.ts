@@ -1,5 +1,3 @@
-/** Rotates the keys of the log: rewrites versions of other keys in batches, and deletes the keys that nothing needs. */
-
 import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import {
@@ -28,7 +26,7 @@ interface RotateOptions {
 
 interface Rotated {
   readonly rewritten: number;
-  /** Versions that none of the keys can read, and that were left unchanged, with the key that each names. */
+  /** Left unchanged, because none of the keys can read them; `key` is the one that each names. */
   readonly unreadable: readonly { actieId: string; versie: number; key: string; reason: string }[];
   readonly forgotten: readonly string[];
   /** Keys that only idempotency keys need, until the given moment. */
@@ -73,7 +71,7 @@ async function keysOfLines(db: Db): Promise<string[]> {
 
 const SEEN = '1 minute';
 
-/** Keys, other than those that stay, that a running instance writes with, or that are its only keys. */
+/** Other than those that stay: keys that a running instance writes with, or that are its only ones. */
 async function keysOfInstances(db: Db, staying: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select distinct k.name from verwerkingenlog.instances i join verwerkingenlog.keys k on k.name = any(i.key_names)
@@ -156,11 +154,10 @@ type Unreadable = Rotated['unreadable'][number];
 interface Rewritten {
   readonly old: StoredVersie;
   readonly fresh: StoredVersie;
-  /** The line of an action that was logged through LDV; with its first version. */
+  /** With its first version, when it was logged through LDV. */
   readonly line: LineKey | undefined;
 }
 
-/** @param unreadable receives the versions that cannot be read */
 async function rewriteBatch(
   versions: readonly StoredVersie[],
   { keys, keyOfLine }: RotateOptions,

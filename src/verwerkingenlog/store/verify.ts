@@ -48,7 +48,7 @@ export async function* verifyLog(
   yield* await faultsFrom(pool, LINE_KEY_FAULTS, [MAX_FAULTS]);
 }
 
-/** Reads one state of the log, which changes while it is checked. */
+/** In one state of the log, which changes while it is checked. */
 function atOnce<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   return transaction(pool, async (client) => work(await allowLongStatements(client, 0)), {
     isolation: 'repeatable read',

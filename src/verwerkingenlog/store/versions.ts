@@ -1,10 +1,9 @@
-/** Versions as the database has them: their columns, and reading them. */
 import type { Db } from '../../database/transaction.ts';
 import { moment } from '../../lib/time.ts';
 import type { StoredVersie } from '../domain/encryption.ts';
 import { MEMBER_NAMES, MEMBERS } from '../domain/members.ts';
 
-/** The columns of `versies`: name, type, and the member of a version. `objecten` is separate, because it is sometimes read in part. */
+/** Without `objecten`, which is sometimes read in part. */
 export const VERSIE_COLUMNS: readonly (readonly [column: string, type: string, member: string])[] = [
   ...MEMBER_NAMES.map((name) => [MEMBERS[name].column, MEMBERS[name].type, name] as const),
   ['key_name', 'text', 'keyName'],
@@ -58,7 +57,7 @@ export function readHistory(db: Db, actieId: string): Promise<StoredVersie[]> {
   return queryVersies(db, 'where v.actie_id = $1::uuid order by v.versie', { values: [actieId] });
 }
 
-/** The versions of a month in batches, in the order of their identity. @param except a log key: versions that have it are left out */
+/** In the order of their identity. @param except a log key: versions that have it are left out */
 export async function* versionsOfMonth(
   db: Db,
   { from, to }: { readonly from: string; readonly to: string },
@@ -80,16 +79,16 @@ export async function* versionsOfMonth(
   }
 }
 
-/** The objects to read: those of a person, by the hashes of each key; one by its number; or by default the first ones. */
+/** Those of a person, by the hashes of each key; one by its number; or by default the first ones. */
 interface WantedObjects {
   readonly hashes?: readonly string[] | undefined;
   readonly number?: number;
   readonly most?: number;
 }
 
-/** A current version with the requested objects, and its total number of objects. */
 export interface PartOfVersie {
   readonly stored: StoredVersie;
+  /** How many it has in all. */
   readonly objects: number;
 }
 
