@@ -6,6 +6,7 @@ import { createOneAtATime } from '../lib/scheduling.ts';
 import type { Clock } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
+import { repeatWork } from '../plugins/repeated-work.ts';
 import type { ProofWriter } from '../proof/proof-log.ts';
 import type { Config } from '../settings/config.ts';
 import { createAppendCounters, createAppender } from './append.ts';
@@ -52,6 +53,8 @@ declare module 'fastify' {
   }
 }
 
+const UPKEEP_MS = 3_600_000;
+
 /** `app.processingLog`, for all interfaces that process personal data. @throws {ConfigError} when the keys are not those that the log was written with */
 export const processingLog = fp(
   async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
@@ -65,7 +68,6 @@ export const processingLog = fp(
     const forwards = forward !== undefined;
     const count = createAppendCounters(metrics);
     const { append, idle } = createAppender(app, { keys, keyWatch, store, count, forwards }, large);
-    const upkeep = startUpkeep(app);
     const addOwn = createOwnEntries(clock, config.verwerkingenlog, app.proof('verwerkingen'), { keys, store, count });
 
     async function sendOwn<T>(db: Db, work: Promise<T>, entry: OwnEntry, author: ProcessingAuthor): Promise<Sent<T>> {
@@ -103,9 +105,18 @@ export const processingLog = fp(
     // Without its keys the log serves nothing; a council feed beside it needs none.
     const vital = !config.server.areas.includes('raadsfeed');
     app.readiness.push({ vital, ...keyWatch.check }, watchRetention(pool, metrics, clock));
+    repeatWork(app, {
+      everyMs: UPKEEP_MS,
+      failure: 'maintenance of the processing log failed; it will be retried',
+      step: async () => {
+        // Ahead; a month that is missing nevertheless is created by the first append that needs it.
+        await makeMonths(pool, clock.now());
+        await forgetIdempotency(pool, clock.now());
+        return 'done';
+      },
+    });
     app.addHook('onClose', async () => {
       await idle();
-      await upkeep.stop();
       await keyWatch.stop();
     });
   },
@@ -125,31 +136,6 @@ export function createOwnEntries(
     const versie = eersteVersie(ownActie(entry, rules), newActieId(now), now, auteur, null, aanroepOf(author));
     const own = { ...(await toStoreWithinBudget(writer, versie, keys)), trace: author.trace };
     return { result: store.add(db, [own]).then((added) => added.forEach(count)) };
-  };
-}
-
-const UPKEEP_MS = 3_600_000;
-
-/** At once and every hour: creates partitions ahead, deletes old idempotency keys. After a failure, the first append creates a missing month. */
-function startUpkeep({ database, clock, log: logger }: FastifyInstance): { stop: () => Promise<void> } {
-  const pool = database.appendPool;
-  const work = async (): Promise<void> => {
-    try {
-      await makeMonths(pool, clock.now());
-      await forgetIdempotency(pool, clock.now());
-    } catch (err) {
-      logger.warn({ err }, 'maintenance of the processing log failed; it will be retried');
-    }
-  };
-  let running = work();
-  const timer = setInterval(() => {
-    running = running.then(work);
-  }, UPKEEP_MS).unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
   };
 }
 
