@@ -59,7 +59,6 @@ export function createAppender(
     observe: (size) => groupSizes.observe(size),
   });
 
-  /** In no group yet. */
   const encrypting = new Set<Promise<SealedVersie>>();
 
   function add(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {

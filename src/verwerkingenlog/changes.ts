@@ -23,9 +23,7 @@ export interface Changer {
 }
 
 interface Change extends Changer {
-  /** Of locks, as `store/changes.ts` makes them. */
   readonly names: readonly string[];
-  /** About very many persons: the process handles one such action at a time. */
   readonly isLarge?: boolean;
 }
 
@@ -36,7 +34,6 @@ const MAX_WAIT_MS = 10_000;
 const RETRY_MS = 40;
 /** How long a change waits for others in this process. */
 const LOCK_WAIT_MS = 60_000;
-/** Of the connections. */
 const CLIENT_SHARE = 0.75;
 const WAITING_PER_CONNECTION = 100;
 
@@ -112,7 +109,6 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
   }
 
   return {
-    /** Reads beforehand, within the same share of the client. */
     read<T>({ client, signal }: Changer, work: (db: Db) => Promise<T>): Promise<T> {
       return withinShare(client, signal, () => work(pool));
     },
@@ -124,7 +120,7 @@ export function createSerialChanges(pool: Pool, maxWaiting: number, large: OneAt
       { names, client, signal, isLarge = false }: Change,
       work: (db: pg.PoolClient) => Promise<T>,
     ): Promise<T> {
-      // Returns nothing when another instance holds one of the locks.
+      // Undefined: another instance holds one of the locks.
       const attempt = () =>
         transaction(pool, async (db) => ((await tryLockChanges(db, names)) ? { result: await work(db) } : undefined));
       const locks: Permit[] = [];

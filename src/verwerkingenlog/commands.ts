@@ -225,7 +225,7 @@ function parseUuid(text: string): string {
   return text.toLowerCase();
 }
 
-/** A moment with its offset, or a day: its midnight in the Netherlands. @returns a UTC text @throws {InvalidArgumentError} */
+/** A day is its midnight in the Netherlands. @returns a UTC text */
 function parseMoment(text: string): string {
   const utc = isDay(DATE_TIME.test(text) ? text.slice(0, 10) : text) ? toUtc(text) : undefined;
   if (utc === undefined) {

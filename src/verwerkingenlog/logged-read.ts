@@ -23,7 +23,7 @@ export interface Reading<T> {
 export interface Reader {
   readonly context: ProcessingContext;
   readonly author: ProcessingAuthor;
-  /** A description of the query that a citizen understands. */
+  /** Citizens read it. */
   readonly handelingNaam: string;
   /** Fires when the client disconnects: reading then stops, and no entry is logged. */
   readonly signal: AbortSignal;

@@ -10,7 +10,6 @@ interface Page<T> {
   readonly previous: string | null;
 }
 
-/** @returns undefined for a text that is not a cursor with these parts */
 export function readCursor(text: string, parts: readonly RegExp[]): Cursor | undefined {
   let value: unknown;
   try {

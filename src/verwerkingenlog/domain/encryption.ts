@@ -63,7 +63,6 @@ export function createIdentityKeys(setting: string) {
     hash: (name: string, soortObjectId: string, objectId: string) =>
       hmacUuid(find(name).hash, `persoon\n${personKey({ soortObjectId, objectId })}`),
     hashIdempotency: (name: string, text: string) => hmacUuid(find(name).idempotency, text),
-    /** Identifies a key without revealing it. */
     checkValue: (name: string) => Buffer.from(hmacSha256(find(name).check, name), 'latin1').toString('base64'),
     encrypt: (name: string, actieId: string, plain: string) => encrypt(find(name).cipher(actieId), actieId, plain),
     /** @throws {Error} when the text was not encrypted by this key for this action */
@@ -115,8 +114,6 @@ function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
     .setAuthTag(stored.subarray(-TAG_BYTES));
   return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
 }
-
-// Versions, as they are stored.
 
 interface StoredObject {
   readonly nr: number;

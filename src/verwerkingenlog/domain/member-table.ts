@@ -1,10 +1,9 @@
-/** Shown in the limited set, in the full set only, or in no answer. Each is a part of the proof. */
+/** Shown in the limited set, in the full set only, or in no answer. Each is a part of the proof; a member without one is not proven as itself. */
 export type Part = 'basis' | 'aanvullend' | 'intern';
 
 export interface Member {
   readonly column: string;
   readonly type: 'text' | 'uuid' | 'integer' | 'boolean' | 'timestamptz';
-  /** Absent: neither answered nor proven as itself. */
   readonly part?: Part;
   /** The format of the proof that first has it; default 1. An older entry is proven without it. */
   readonly since?: number;

@@ -5,7 +5,6 @@ import type { ProofRecord } from '../../proof/proof-log.ts';
 import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
 import { objectFields, pick, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
-/** The part that the limited set shows, and the one that it leaves out. */
 export const BASIS: Part = 'basis';
 export const AANVULLEND: Part = 'aanvullend';
 

@@ -45,7 +45,6 @@ export interface Aanroep {
 export const GEEN_AANROEP: Aanroep = { traceId: null, spanId: null, ouderSpanId: null, fscTransactieId: null };
 
 export interface Auteur {
-  /** Subject of the token. */
   readonly door: string;
   readonly verzoekId: string;
 }
@@ -103,7 +102,7 @@ function nextVersie<V extends Omit<Versie, 'objecten'>>(current: V, at: Date, { 
 }
 
 /**
- * The version that replaces the current one. Remaining persons keep their number, and so the identity and address of their object.
+ * Remaining persons keep their number, and so the identity and address of their object.
  * @param lastNumber highest number that any version of the action has given
  * @throws {Problem} for more objects, over all versions of the action, than an identity can number
  */
@@ -280,14 +279,12 @@ export function objectAnswer(
   return { ...shown, verwerkingsactie: { ...fieldsOf(versie, base, true), verwerkteObjecten: [shown] } };
 }
 
-// Faults that a contract cannot express.
-
 type Judged = {
   readonly [Member in 'bewaartermijn' | 'soortAfnemerId' | 'afnemerId' | 'verwerkteObjecten']?: unknown;
 };
 
 /**
- * The faults of a body, which may be anything; members of the wrong type are skipped.
+ * Faults that a contract cannot express; members of the wrong type are skipped.
  * @param utc its `tijdstip` as `toUtc` reads it; empty outside the calendar, undefined when it is no text
  * @param latest the latest accepted moment (milliseconds since 1970); absent: the database was not asked
  */
@@ -355,12 +352,11 @@ function decimal(digit: string): string {
   return String(value % 10);
 }
 
-/** Also without zero-width characters. */
 function lettersAndDigits(text: string): string {
   return text.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** A key for a person: the same for every spelling, and different for any two persons. */
+/** The same for every spelling, and different for any two persons. */
 export function personKey({ soortObjectId, objectId }: Person): string {
   if (soortObjectId === 'BSN' && /^\d{9}$/.test(objectId)) return `BSN\n${objectId}`;
   if (isBsnKind(soortObjectId)) return `BSN\n${bsnDigits(objectId) ?? objectId}`;

@@ -69,7 +69,6 @@ export function preparePersonPage(
   };
 }
 
-/** Named in full, in part or not at all. */
 export type AskedPerson = operations['getVerwerktObject']['Querystring'];
 
 /**

@@ -1,4 +1,3 @@
-/** The register of processing activities, and the history of what it said. */
 import type { Db } from '../../database/transaction.ts';
 import { moment } from '../../lib/time.ts';
 import type { Cursor } from '../domain/cursor.ts';
@@ -114,7 +113,6 @@ async function recordTerm(db: Db, id: string, term: string | null, at: string, a
   );
 }
 
-/** The register's values for LDV lines. */
 interface ActiviteitStand {
   readonly naam: string;
   readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';

@@ -26,7 +26,7 @@ export interface Appended {
   readonly unknownActivity: boolean;
 }
 
-/** Queues new versions for another logbook, in the transaction that adds them. */
+/** In the transaction that adds the versions. */
 export type QueueForward = (db: Db, added: readonly NewVersion[]) => Promise<void>;
 
 export type VersionStore = Awaited<ReturnType<typeof openVersionStore>>;

@@ -23,7 +23,6 @@ export const lockOfVerwerking = (id: string | null): string[] => (id === null ? 
 export const lockOfActiviteit = (id: string): string => `verwerkingsactiviteit ${id}`;
 const inLog = (name: string): string => `verwerkingenlog ${name}`;
 
-/** As `tryLock`. */
 export function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
   return tryLock(db, ...names.map(inLog));
 }

@@ -1,4 +1,3 @@
-/** An export in order of first registration, with little of it in memory. */
 import type { Pool } from '../../database/pool.ts';
 import type { Db } from '../../database/transaction.ts';
 import type { StoredVersie } from '../domain/encryption.ts';
@@ -20,7 +19,7 @@ interface Chosen {
   readonly actieId: string;
   readonly versie: number;
   readonly confidential: boolean;
-  /** Size of its objects in the database (bytes). */
+  /** Of its objects in the database (bytes). */
   readonly size: number;
 }
 
@@ -34,6 +33,7 @@ export async function hasConfidential(pool: Pool, selection: Selection, signal: 
   return false;
 }
 
+/** In order of first registration. */
 export async function* exportedVersions(
   pool: Pool,
   selection: Selection,
@@ -101,7 +101,7 @@ async function choose(db: Db, from: string, upTo: string, selection: Selection):
   return rows;
 }
 
-/** Versions by their keys, in that order. A version that retention removed in between is left out. */
+/** In the order of the keys. A version that retention removed in between is left out. */
 async function readVersions(db: Db, keys: readonly Chosen[]): Promise<StoredVersie[]> {
   const ids = keys.map(({ actieId }) => actieId);
   const { rows } = await db.query<VersieRow>(

@@ -19,7 +19,6 @@ export interface PersonFilter {
   readonly without?: readonly string[] | undefined;
 }
 
-/** In the current version of an action. */
 export interface Location {
   readonly tijdstip: string;
   readonly actieId: string;

@@ -3,7 +3,6 @@ import type { Pool } from '../../database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../database/transaction.ts';
 import { type IdentityKeys, UnknownKeyError } from '../domain/encryption.ts';
 
-/** A log key that hashes idempotency keys of the last 24 hours, or did. */
 export interface HashingKey {
   readonly name: string;
   readonly checkValue: string;

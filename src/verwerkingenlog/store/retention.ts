@@ -13,7 +13,6 @@ export interface PruneOptions {
   readonly clock: Clock;
   /** ISO 8601 durations. */
   readonly rules: {
-    /** From the first registration of an action. */
     readonly minRetention: string;
     /** From the registration of a change that brought its removal forward. */
     readonly retentionGrace: string;
@@ -37,14 +36,12 @@ export interface Pruned {
   readonly withoutTerm: number;
 }
 
-/** Versions of one statement, and actions of one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
 const MAX_FAULT_LENGTH = 1000;
 
 interface Work extends PruneOptions {
   readonly now: Date;
-  /** Absent for a dry run. */
   readonly run: number | undefined;
   withoutTerm: number;
 }

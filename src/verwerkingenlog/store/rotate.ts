@@ -128,7 +128,7 @@ async function rewriteAll(options: RotateOptions, before: number): Promise<Pick<
   return { rewritten, unreadable };
 }
 
-/** Hashes lines again that were stored with the current key while another one hashed. */
+/** Those that were stored with the current key while another one hashed. */
 async function rehashLines(options: RotateOptions, unreadable: Unreadable[]): Promise<void> {
   const { pool, keys } = options;
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {

@@ -101,7 +101,6 @@ const EXPECTED = `
 
 interface Place {
   readonly actieId: string;
-  /** All of its values, for comparison. */
   readonly says: string;
 }
 

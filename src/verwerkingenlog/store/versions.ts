@@ -47,7 +47,6 @@ export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie
   return last?.vervallen === true ? undefined : last;
 }
 
-/** Even if it ends the action. */
 export async function readLast(db: Db, actieId: string): Promise<StoredVersie | undefined> {
   const statement = { name: 'verwerkingenlog-read-last', values: [actieId] };
   return (await queryVersies(db, 'where v.actie_id = $1::uuid order by v.versie desc limit 1', statement))[0];
@@ -88,7 +87,6 @@ interface WantedObjects {
 
 export interface PartOfVersie {
   readonly stored: StoredVersie;
-  /** How many it has in all. */
   readonly objects: number;
 }
 
