@@ -87,9 +87,7 @@ function breadcrumbs(path: readonly PageLink[]): HtmlValue {
 function jsonLd(data: object): Html {
   const text = JSON.stringify(data, (_name, value: unknown) =>
     typeof value === 'string' ? stripControls(value) : value,
-  ).replace(/[<>&\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  ).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return html`<script type="application/ld+json">${trusted(text)}</script>`;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Decides whether and how a document of the feed is offered. Other parties' feeds may hold members of any type, so each is checked where it is read.
- */
+/** Whether and how a document is offered. Other parties' feeds may hold members of any type, so each is checked where it is read. */
 import { cutText } from '../../lib/cut-text.ts';
 import { type Resource, readReference } from '../../lib/feed/resource.ts';
 import type { JsonObject } from '../../lib/json/json-value.ts';

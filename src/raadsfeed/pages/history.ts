@@ -1,7 +1,4 @@
-/**
- * The history of one resource, from the feed itself: what changed when, in words; and the page of a removed resource. Redacted content is not shown
- * here either.
- */
+/** The history of a resource, from the feed itself: what changed when; and the page of a removed one. Redacted content is not shown here either. */
 import type { Db } from '../../database/transaction.ts';
 import { dayAndTime } from '../../html/format.ts';
 import { alert, facts, heading, link, type Page, paragraph } from '../../html/page.ts';

@@ -1,7 +1,4 @@
-/**
- * Meetings as a calendar to follow (RFC 5545). A meeting always keeps its UID, and `SEQUENCE` grows with each change, so that a calendar moves or
- * crosses out its entry.
- */
+/** Meetings as a calendar (RFC 5545). The UID stays, and `SEQUENCE` grows with each change, so that calendars move or cross out the entry. */
 import { TIME_ZONE } from '../../../html/format.ts';
 import { shorten, stripControls } from '../../../lib/template.ts';
 import { dutchDay } from '../../../lib/time.ts';

@@ -37,10 +37,7 @@ export interface ItemFilter {
   readonly before?: number | undefined;
 }
 
-/**
- * The conditions of a filter on the row `s`, only those in use, because each combination has an index of its own. @param values receives the values
- * to compare with
- */
+/** Conditions on the row `s`: only those in use, because each combination has an index of its own. @param values gets what they compare with */
 export function conditionsOf(filter: ItemFilter, values: unknown[]): string {
   const conditions = CONDITIONS.flatMap(([name, condition]) =>
     filter[name] === undefined ? [] : [`${condition} $${values.push(filter[name])}`],
