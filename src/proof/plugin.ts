@@ -42,7 +42,7 @@ const PROOF_PREFIX = '/proof/v1';
 const LATE_INTERVALS = 3;
 
 /**
- * Nothing when no log is switched on here. @param options.logs of the areas that are served
+ * Serves nothing when no log is switched on here. @param options.logs of the areas that are served
  * @throws {Error} for operators, when this database has a log that is not configured
  */
 export const proof = fp(serveProof, {

@@ -28,7 +28,7 @@ export interface LdvLine {
   readonly client: string;
 }
 
-/** The others may have addresses and SQL statements with identifiers. @param names of more to keep; `name.*`: all that begin with it */
+/** Attributes that are not kept may have addresses and SQL with identifiers. @param names of more to keep; `name.*`: all that begin with it */
 export function keptAttributes(names: readonly string[]): KeptAttributes {
   const exact = new Set(names.filter((name) => !name.endsWith('.*')));
   const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
