@@ -28,7 +28,6 @@ const ROUTES = [
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Shared by the routes and features of this area. */
     readonly verwerkingenlog: {
       readonly contract: Contract<operations>;
       readonly loggedRead: LoggedRead;

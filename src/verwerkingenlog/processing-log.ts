@@ -55,7 +55,7 @@ declare module 'fastify' {
 
 const UPKEEP_MS = 3_600_000;
 
-/** `app.processingLog`, for all interfaces that process personal data. @throws {ConfigError} when the keys are not those that the log was written with */
+/** `app.processingLog`, for all areas that process personal data. @throws {ConfigError} when the keys are not those that the log was written with */
 export const processingLog = fp(
   async (app: FastifyInstance, { forward }: { readonly forward?: QueueForward | undefined }) => {
     const { settings: config, clock, metrics } = app;

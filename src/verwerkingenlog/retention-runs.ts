@@ -5,7 +5,7 @@ import type { Clock } from '../lib/time.ts';
 import { createGauges } from '../plugins/metrics.ts';
 import { readRuns } from './store/retention.ts';
 
-/** A job that runs every night may miss one. */
+/** A nightly job may miss one. */
 const LATE_MS = 2 * 86_400_000;
 
 /** The runs of `log prune`, in any process, as metrics; the result is a readiness check that warns of a failed or missing run. */

@@ -37,7 +37,7 @@ interface Key {
 
 export type IdentityKeys = ReturnType<typeof createIdentityKeys>;
 
-/** Functions that are given the name of a key throw an `UnknownKeyError`. @param setting comma list of `name:base64 of 32 bytes`, the current first */
+/** Functions that take the name of a key throw an `UnknownKeyError`. @param setting comma list of `name:base64 of 32 bytes`, the current first */
 export function createIdentityKeys(setting: string) {
   const keys = new Map<string, Key>();
   for (const item of setting.split(',')) {
@@ -52,7 +52,6 @@ export function createIdentityKeys(setting: string) {
     return key;
   };
   return {
-    /** New versions are written with it. */
     current,
     /** The current one first. */
     names,
@@ -247,7 +246,7 @@ export function hideIdentifiers({ keyName: _, seed: __, bewijsNr: ___, ...stored
   };
 }
 
-/** By keyed hash of the person, the positions in `objecten` counted from 0. */
+/** By keyed hash of the person, counted from 0. */
 export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [position, { sleutel }] of objecten.entries()) {

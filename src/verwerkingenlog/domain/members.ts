@@ -30,5 +30,5 @@ export function provenNames(part: Part, format: number): readonly MemberName[] {
   return MEMBER_NAMES.filter((name) => TABLE[name].part === part && (TABLE[name].since ?? 1) <= format).sort();
 }
 
-/** All optional members are absent. Each name has just been given its value. */
+// Each name has just been given its value.
 export const NO_OPTIONAL = Object.fromEntries(OPTIONAL_NAMES.map((name) => [name, null])) as Record<OptionalName, null>;

@@ -50,7 +50,6 @@ export interface Auteur {
 }
 
 export interface GenummerdObject extends VerwerktObject {
-  /** Its identity ends in it. */
   readonly nummer: number;
 }
 
@@ -60,7 +59,7 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly versie: number;
   readonly tijdstipRegistratie: string;
   readonly vervallen: boolean;
-  /** Whether this or an earlier version was confidential or lifted. */
+  /** This or an earlier version was confidential or lifted. */
   readonly ooitVertrouwelijk: boolean;
   readonly objecten: readonly GenummerdObject[];
   /** The line of LDV that it came from, as `ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
@@ -156,17 +155,14 @@ function renumber(
   });
 }
 
-// Identities that the log gives. @see RFC 9562 section 5.7 (version 7: time-ordered)
-
 /** Over all versions of an action: the last four hexadecimal digits of an identity number its objects. */
 const MAX_OBJECTS = 0xffff;
 
-/** A new action's identity: it begins with the time, so that it leads to a month, and ends in zeros, which leave room for those of its objects. */
+/** Begins with the time (RFC 9562 section 5.7), so that it leads to a month, and ends in zeros, which leave room for the identities of its objects. */
 export function newActieId(at: Date): string {
   return `${uuidV7(at).slice(0, 32)}0000`;
 }
 
-/** @param number counts from 1 */
 export function verwerktObjectId(actieId: string, number: number): string {
   return actieId.slice(0, 32) + number.toString(16).padStart(4, '0');
 }
@@ -269,7 +265,7 @@ export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean):
   };
 }
 
-/** A processed object with its action in the limited set, for the person concerned: with this one of the objects only. */
+/** With its action in the limited set, for the person concerned: with this one of the objects only. */
 export function objectAnswer(
   object: GenummerdObject,
   versie: Versie,
@@ -300,7 +296,7 @@ function momentFaults(utc: string | undefined, latest = Number.POSITIVE_INFINITY
   return fault('mag niet meer dan 24 uur in de toekomst liggen');
 }
 
-/** The faults of a `bewaartermijn` that is a duration; the contract refuses any other form. */
+/** Of one that is a duration; the contract refuses any other form. */
 export function termFaults(bewaartermijn: unknown): InvalidParam[] {
   if (typeof bewaartermijn !== 'string' || isTerm(bewaartermijn) || !isDuration(bewaartermijn)) return [];
   return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan nul zijn, en hoogstens ${LONGEST_TERM}` }];

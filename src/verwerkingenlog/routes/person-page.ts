@@ -72,7 +72,7 @@ export function preparePersonPage(
 export type AskedPerson = operations['getVerwerktObject']['Querystring'];
 
 /**
- * The objects that a caller may see. With `read:restricted` alone the caller must name a person in full; naming one shows the objects of that one only.
+ * The objects that a caller may see. With `read:restricted` alone the caller must name a person; naming one shows the objects of that one only.
  * @returns undefined when the caller may see no object, or had to name a person
  * @throws {Problem} 400 when a person is named in part
  */

@@ -1,4 +1,4 @@
-/** The calls that write actions, and what the calls of this area share: the twelve functions of the standard and their scopes, conditional requests. */
+/** The calls that write actions, after what all calls share: the twelve functions of the standard with their scopes, and conditional requests. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { toUtc } from '../../lib/time.ts';
@@ -123,7 +123,7 @@ export function sendWithETag<Answer>(
   return isKnown(request, tag) ? reply.code(304).send() : answer;
 }
 
-/** Checks `If-Match` (RFC 9110 section 13.1.1, strong comparison). @param current tag of the target; undefined: it does not exist @throws {Problem} 412 */
+/** `If-Match` (RFC 9110 section 13.1.1, strong comparison). @param current tag of the target; undefined: it does not exist @throws {Problem} 412 */
 export function requireMatch(request: FastifyRequest, current: string | undefined): void {
   const condition = request.headers['if-match'];
   if (condition === undefined) return;
@@ -131,8 +131,6 @@ export function requireMatch(request: FastifyRequest, current: string | undefine
     current !== undefined && (condition.trim() === '*' || condition.split(',').some((tag) => tag.trim() === current));
   if (!isMatch) throw new Problem(verwerkingenlogProblems.nieuwereVersie);
 }
-
-// Writing.
 
 /** The action of a body that has all required members. @throws {Problem} 400, by the clock of the database too */
 async function parseAction(body: ActieBody, { settings, actieLog }: FastifyInstance): Promise<Actie> {

@@ -1,4 +1,4 @@
-/** Adds versions to the log, with one statement, or on Citus one for each table: on one machine that takes the server twice as much processor time. */
+/** Adds versions with one statement, or on Citus one for each table: on one machine that takes the server twice as much processor time. */
 import pg from 'pg';
 import { isConflict, isRefusedValue } from '../../database/database-unavailable.ts';
 import type { Pool } from '../../database/pool.ts';
@@ -16,7 +16,6 @@ export interface NewVersion extends SealedVersie {
   readonly idempotencyKey?: string | undefined;
   /** Name of a log key. The idempotency key is not taken when another one hashes by now. */
   readonly hashedWith?: string | undefined;
-  /** For the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -26,7 +25,6 @@ export interface Appended {
   readonly unknownActivity: boolean;
 }
 
-/** In the transaction that adds the versions. */
 export type QueueForward = (db: Db, added: readonly NewVersion[]) => Promise<void>;
 
 export type VersionStore = Awaited<ReturnType<typeof openVersionStore>>;
@@ -134,7 +132,7 @@ const MAX_AHEAD_MS = 86_400_000;
 /** The latest accepted moment (milliseconds since 1970), when one is to be judged. */
 export type LatestMoment = (moment: number) => number | Promise<number>;
 
-/** Asks the database only about a moment beyond the last answer, for recent ones once a day: its clock moves forward, so an earlier one is within bounds. */
+/** Asks only about a moment beyond the last answer, for recent ones once a day: the database's clock moves forward, so an earlier one is in bounds. */
 export function createLatestMoment(db: Db): LatestMoment {
   let latest = Number.NEGATIVE_INFINITY;
   const ask = async (): Promise<number> => {
@@ -191,8 +189,8 @@ const INSERT_LOCATIONS = `
       v.verwerkingsactiviteit_id, p.positions`;
 
 /**
- * Takes idempotency keys in order, so that two groups cannot deadlock. A used one is free again after 24 hours, also by the clock of the database: the
- * stored moment is never far ahead of it, so an instance whose clock is ahead does not free one too early.
+ * Taken in order, so that two groups cannot deadlock. A used one is free again after 24 hours, also by the clock of the database: the stored moment is
+ * never far ahead of it, so an instance whose clock is ahead does not free one too early.
  */
 const takeIdempotencyKeys = (source: string): string => `
     insert into verwerkingenlog.idempotency_keys as old (key_hash, actie_id, used_at)
@@ -203,8 +201,8 @@ const takeIdempotencyKeys = (source: string): string => `
     returning actie_id`;
 
 /**
- * `$1` the versions, `$2` the locations, `$3` the known log keys. It reads which log key hashes without locking that row, because a row lock would be
- * a write for each group. The lock of the table `idempotency_keys` is enough: inserting takes it before the statement's snapshot, so the statement and
+ * `$1` the versions, `$2` the locations, `$3` the known log keys. It does not lock the row of the log key that hashes: that would be a write for each
+ * group. The lock of the table `idempotency_keys` is enough: inserting takes it before the statement's snapshot, so the statement and
  * `hashWithCurrentKey` wait for each other's commit.
  */
 const APPEND = {
@@ -339,7 +337,6 @@ const LOCATED = [
 ];
 const LOCATED_ROW = VERSIE_ROW.filter(([column]) => LOCATED.includes(column));
 
-/** A rotation of log keys uses this on one machine, too. */
 export async function insertLocations(db: Db, versions: readonly Pick<SealedVersie, 'versie'>[]): Promise<void> {
   await db.query({
     name: 'verwerkingenlog-insert-locations',

@@ -85,7 +85,7 @@ interface ActieOfVerwerking {
   readonly objects: number;
 }
 
-/** Those that are not deleted. @param withLdv lines of LDV too: their clients choose the processing, and must not affect a change of somebody else's */
+/** Those not deleted. @param withLdv lines of LDV too: their clients choose the processing, and must not affect a change of somebody else's */
 export async function readActies(
   db: Db,
   verwerkingId: string,

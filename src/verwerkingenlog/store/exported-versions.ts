@@ -5,9 +5,8 @@ import { listMonths, type Month } from './months.ts';
 import { fromRow, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 export interface Selection {
-  /** From, included: a UTC text, compared with `tijdstip`. */
+  /** UTC texts, compared with `tijdstip`; `to` is not included. */
   readonly from: string;
-  /** To, not included. */
   readonly to: string;
   readonly verwerkingsactiviteitId?: string | undefined;
   readonly verwerkingId?: string | undefined;

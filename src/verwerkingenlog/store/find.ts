@@ -11,9 +11,8 @@ export interface PersonFilter {
   readonly categorieen: readonly Categorie[];
   /** A row is an action with all positions of the person in it, or each position by itself. */
   readonly per: 'actie' | 'object';
-  /** From, included. */
+  /** Included; `eind` is not. */
   readonly begin?: string | undefined;
-  /** To, not included. */
   readonly eind?: string | undefined;
   readonly verwerkingsactiviteitId?: string | undefined;
   readonly without?: readonly string[] | undefined;
@@ -139,7 +138,7 @@ const READ_LOCATIONS = {
     order by k.rij`,
 };
 
-/** In their order, each with only the objects at its positions. */
+/** Each with only the objects at its positions. */
 export async function readVersionsAt(
   db: Db,
   locations: readonly Pick<Location, 'actieId' | 'versie' | 'positions'>[],

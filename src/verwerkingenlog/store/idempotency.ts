@@ -20,7 +20,7 @@ export async function readHashingKeys(db: Db): Promise<HashingKey[]> {
   return rows;
 }
 
-/** Whether an idempotency key or line of LDV that was hashed with this log key may be looked up. */
+/** An idempotency key or a line of LDV that was hashed with this log key may be looked up. */
 export async function isHashedWith(db: Db, { name, until, isOver }: Omit<HashingKey, 'checkValue'>): Promise<boolean> {
   if (until === null ? await hasIdempotencyKeys(db) : !isOver) return true;
   const { rowCount } = await db.query('select 1 from verwerkingenlog.ldv_keys where hashed_with = $1::text limit 1', [
@@ -36,7 +36,7 @@ async function hasIdempotencyKeys(db: Db): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** The name of the log key that hashes, and does so until the transaction of `db` ends. An instance may lack it. @throws {Error} when there is none */
+/** The log key that hashes, and does so until the transaction of `db` ends. An instance may lack it. @throws {Error} when there is none */
 export async function lockHashingKey(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-hashing-key',

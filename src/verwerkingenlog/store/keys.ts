@@ -113,7 +113,7 @@ function wrong(name: string): ConfigFault {
   };
 }
 
-/** Locks log keys until the transaction ends, and records their use. On one machine a trigger does. @throws {DatabaseError} KV001 for a deleted one */
+/** Locks log keys until the transaction ends, and records their use (on one machine: a trigger). @throws {DatabaseError} KV001 for a deleted key */
 export async function writeWithKeys(db: Db, names: readonly string[]): Promise<void> {
   await db.query('select verwerkingenlog.write_with_keys($1::text[])', [names.toSorted()]);
 }

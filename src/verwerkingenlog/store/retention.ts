@@ -31,7 +31,6 @@ export interface Pruned {
   readonly removed: number;
   /** By month of registration, as `202601`. */
   readonly byMonth: Readonly<Record<string, number>>;
-  /** Past months that were empty and were dropped whole. */
   readonly droppedMonths: readonly string[];
   readonly withoutTerm: number;
 }

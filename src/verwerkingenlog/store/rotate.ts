@@ -225,7 +225,6 @@ function nameOf({ actieId, versie }: Pick<StoredVersie, 'actieId' | 'versie'>): 
   return `${actieId} ${versie}`;
 }
 
-/** @returns the versions that still exist */
 async function updateVersies(db: Db, current: string, batch: readonly Rewritten[]): Promise<Set<string>> {
   const fresh = batch.map((one) => one.fresh);
   const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>({

@@ -98,9 +98,9 @@ export async function readCurrentParts(
 ): Promise<PartOfVersie[]> {
   const { rows } = await db.query<VersieRow & { aantal: number }>({
     name: 'verwerkingenlog-read-current-parts',
-    // Computed once, not for each version of an action that has very many.
     text: `
       with latest as materialized (
+        -- Computed once, not for each version of an action that has very many.
         select actie_id, max(versie) as versie from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id
       )
       select ${SELECT_VERSIE}, json_array_length(v.objecten) as aantal,
