@@ -64,10 +64,11 @@ export async function changeActie(
       if (current.verwerkingId !== verwerkingId) return undefined;
       const next = change(await reveal(current, actieLog.keys), await lastObjectNumber(db, actieId));
       const made = await toStoreWithinBudget(writer, next, actieLog.keys);
-      for (const appended of await replaceVersies(db, [current], [made], actieLog.store)) actieLog.count(appended);
-      return next;
+      return { next, appended: await replaceVersies(db, [current], [made], actieLog.store) };
     });
-    if (changed !== undefined) return changed;
+    if (changed === undefined) continue;
+    changed.appended.forEach(actieLog.count);
+    return changed.next;
   }
   throw busy();
 }
