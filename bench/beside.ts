@@ -149,7 +149,10 @@ async function startGegevens(root: string, databaseUrl: string): Promise<Pick<Si
   await run('gegevens', 'import', '--variant', 'shv', delivery);
   const start = (megabytes: string): Promise<Child> =>
     startChild(pathToFileURL(join(root, 'bench/support/gegevens-server.ts')), {
-      ...{ ...env, BENCH_VARIANT: 'shv', GEGEVENS_CACHE_MB: megabytes, 'gegevens.cacheMb': megabytes },
+      ...env,
+      BENCH_VARIANT: 'shv',
+      GEGEVENS_CACHE_MB: megabytes,
+      'gegevens.cacheMb': megabytes,
     });
   return { cold: await start('0'), warm: await start('256') };
 }

@@ -138,7 +138,9 @@ async function drill(): Promise<boolean> {
     // Prepared before measuring, because it blocks this process.
     const pages = HOSTILE_SHAPES.map((shape) => gzipSync(hostileJson(shape, FOLLOWED_BYTES)));
     const faults = judge(await observe(FOLLOWED, server, asks, () => followHostile(postgres.url, pages)), {
-      ...{ idle, plain, aside: idle },
+      idle,
+      plain,
+      aside: idle,
       mayGrowMb: FOLLOWED_MB,
     });
     if (!(await recovers(asks))) faults.push(`no correct answer within ${RECOVERY_MS / 1000} s after it`);

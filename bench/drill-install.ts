@@ -38,7 +38,9 @@ function run(
   env: Readonly<Record<string, string>> = {},
 ): string {
   const { status, stdout, stderr } = spawnSync(command, args, {
-    ...{ cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
     // The machine decides where npm finds its registry.
     env: { ...process.env, PATH, ...env },
   });

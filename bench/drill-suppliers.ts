@@ -39,8 +39,12 @@ const given = { MEETINGS: `${meetings}`, DELAY_MS: `${delayMs}`, RID_FILE: ridFi
 await using suppliers = await startChild(new URL('support/many-suppliers.ts', import.meta.url), given);
 const { list, resources, env: addresses } = await look();
 const env = {
-  ...{ NODE_ENV: 'test', RAADSFEED_ROL: 'aggregator', AGGREGATOR_ALLOW_PRIVATE: 'true' },
-  ...{ DATABASE_URL: postgres.url, IBABS_CALLS_PER_MINUTE: `${perMinute}`, ...addresses },
+  NODE_ENV: 'test',
+  RAADSFEED_ROL: 'aggregator',
+  AGGREGATOR_ALLOW_PRIVATE: 'true',
+  DATABASE_URL: postgres.url,
+  IBABS_CALLS_PER_MINUTE: `${perMinute}`,
+  ...addresses,
 };
 const faults: string[] = [];
 await using pool = openPool(postgres.url);

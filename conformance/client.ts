@@ -104,7 +104,8 @@ export function createClient(options: ClientOptions): Client {
 
   const open = async ({ to, method = 'GET', headers = {}, body, as }: Ask, over: AbortSignal) => {
     const usual = {
-      ...{ accept: 'application/json', 'user-agent': 'koppelvlak-conformance' },
+      accept: 'application/json',
+      'user-agent': 'koppelvlak-conformance',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(await access(as)),
     };
@@ -167,7 +168,9 @@ export function createClient(options: ClientOptions): Client {
   };
 
   return {
-    ...{ exchanges, show, mask },
+    exchanges,
+    show,
+    mask,
     send: (ask) => send(ask),
     async readStream(ask, isEnough, forMs) {
       const ended = AbortSignal.timeout(forMs);

@@ -97,7 +97,12 @@ function describe(name: string, { description, entry, kind, optionalPeers = [] }
   const types = entry.replace(/\.ts$/, '.d.ts');
   const exported = { require: { types: `./commonjs/${types}`, default: main }, types: `./${types}`, default: main };
   return {
-    ...{ name, version, description, license, engines, type: 'module' },
+    name,
+    version,
+    description,
+    license,
+    engines,
+    type: 'module',
     ...(kind === 'program' ? { bin: { [name]: main } } : { exports: { '.': exported } }),
     dependencies: Object.fromEntries(needed.map((one) => [one, versions[one]])),
     peerDependencies: Object.fromEntries(optionalPeers.map((one) => [one, `^${String(versions[one])}`])),

@@ -100,19 +100,26 @@ function oddities(): object[] {
   const of = { vergadering: { bronidentificatie: 'afgelast' } };
   return [
     upsert('Vergadering', 'afgelast', {
-      ...{ naam: 'Commissie Ruimte', geplandeaanvang: '2026-03-19T18:30:00Z', vergaderstatus: 'Geannuleerd' },
-      ...{ locatie: 'Raadzaal', vergadertoelichting: 'De stukken worden in april behandeld.' },
+      naam: 'Commissie Ruimte',
+      geplandeaanvang: '2026-03-19T18:30:00Z',
+      vergaderstatus: 'Geannuleerd',
+      locatie: 'Raadzaal',
+      vergadertoelichting: 'De stukken worden in april behandeld.',
     }),
     upsert('Agendapunt', 'a-1', { ...of, agendapuntnaam: 'Opening en mededelingen', volgnummer: '1' }),
     upsert('Agendapunt', 'a-1a', {
-      ...{ ...of, agendapuntnaam: 'Mededelingen van het college', volgnummer: '1a' },
+      ...of,
+      agendapuntnaam: 'Mededelingen van het college',
+      volgnummer: '1a',
       hoofdagendapunt: { bronidentificatie: 'a-1' },
     }),
     upsert('Agendapunt', 'a-2', { ...of, agendapuntnaam: 'Grondzaken', volgnummer: '2', indicatiebesloten: true }),
     upsert('Vergadering', 'leeg', { naam: 'Werkbezoek aan de haven', geplandedatum: '2026-03-26' }),
     upsert('Informatieobject', 'kaal', {
-      ...{ titel: 'Brief van een bewoner over het Havenkwartier', wooinformatiecategorie: 'c_db4862c3' },
-      ...{ datumingediend: '2026-03-20', webpaginalink: 'https://gm9902.example/brieven/1' },
+      titel: 'Brief van een bewoner over het Havenkwartier',
+      wooinformatiecategorie: 'c_db4862c3',
+      datumingediend: '2026-03-20',
+      webpaginalink: 'https://gm9902.example/brieven/1',
     }),
   ];
 }
@@ -145,7 +152,9 @@ async function takeAll(base: string, states: readonly State[], cookies: Cookie[]
       const height = Number(await tab.evaluate('document.documentElement.scrollHeight'));
       const session = await tab.context().newCDPSession(tab);
       const { data } = await session.send('Page.captureScreenshot', {
-        ...{ format: 'webp', quality: QUALITY, captureBeyondViewport: true },
+        format: 'webp',
+        quality: QUALITY,
+        captureBeyondViewport: true,
         clip: { x: 0, y: 0, width, height: Math.min(height, LONGEST), scale: 1 },
       });
       await session.detach();
@@ -193,8 +202,11 @@ const { path: home } = closing.use(await mkdtempDisposable(join(tmpdir(), 'koppe
 const made = join(home, 'pictures');
 await mkdir(made);
 const demo = await startDemo({
-  ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0' },
-  ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator' },
+  KOPPELVLAK_HOME: home,
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  LOG_LEVEL: 'error',
+  RAADSFEED_ROL: 'aggregator',
   PAGES_LINKS: ['toegankelijkheid', 'privacy', 'contact', 'griffie']
     .map((name) => `${name}=https://gemeente.example/${name}`)
     .join(','),

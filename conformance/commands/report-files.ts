@@ -69,8 +69,16 @@ export async function writeReport(report: ConformanceReport, directory: string, 
 async function signedStatement(report: ConformanceReport, json: string, signer: Signer): Promise<Buffer> {
   const { suite, version, subject, started, ended, options, counts, conforms } = report;
   const statement = {
-    ...{ suite, version, subject, started, ended, options, counts, conforms },
-    ...{ verdict: verdictOf(report), report: digestOf(Buffer.from(json)) },
+    suite,
+    version,
+    subject,
+    started,
+    ended,
+    options,
+    counts,
+    conforms,
+    verdict: verdictOf(report),
+    report: digestOf(Buffer.from(json)),
   };
   const body = Buffer.from(`${JSON.stringify(statement, null, 2)}\n`);
   const { digest, signature } = await signer.sign(body, PLAIN_STYLES.digest);

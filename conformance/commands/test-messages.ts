@@ -41,7 +41,10 @@ export async function testMessages(
     const fetch = online ? network.fetch : undefined;
     const trust = asUsage('--trust', () => readTrust({ anchors, at, lists, fetch, signal: context.interrupted }));
     await testSuite(context, {
-      ...{ suite: SIGNATURES, options, tested: files.join(' '), words: files },
+      suite: SIGNATURES,
+      options,
+      tested: files.join(' '),
+      words: files,
       open: async (client) => ({ client, values: {}, fault: readContract('gegevens.yaml'), messages, trust }),
     });
   } finally {

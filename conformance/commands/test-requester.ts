@@ -53,7 +53,10 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
       readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
     );
     await testSuite(context, {
-      ...{ suite: REQUESTER, options, tested: command ?? 'a requester', words: [] },
+      suite: REQUESTER,
+      options,
+      tested: command ?? 'a requester',
+      words: [],
       waitMs: program === undefined ? options.wait * 1000 : SCENARIO_NAMES.length * ANSWER_MS,
       needs: { secrets: [token] },
       open: async (client, say) => {

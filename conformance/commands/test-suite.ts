@@ -165,14 +165,26 @@ export async function testSuite<Subject extends SuiteSubject>(
       throw limit.signal.aborted && !interrupted.aborted ? new UsageError(limit.reason) : error;
     });
     const results = await runSuite({
-      ...{ chapters: suite.chapters, subject, isWanted, signal: interrupted, limit },
+      chapters: suite.chapters,
+      subject,
+      isWanted,
+      signal: interrupted,
+      limit,
       onResult: ({ id, outcome }) => say(`${outcome.padEnd(12)} ${id}`),
     });
     const untested = whyUntested(suite, results);
     if (untested !== undefined) throw new UsageError(`${name} cannot be tested: ${client.mask(untested)}`);
     const report = makeReport({
-      ...{ suite, version: packageVersion(), subject: tested, started, ended: systemClock.now(), results },
-      ...{ expectedFailures, strict: options.strict ?? false, options: shownOptions(options), mask: client.mask },
+      suite,
+      version: packageVersion(),
+      subject: tested,
+      started,
+      ended: systemClock.now(),
+      results,
+      expectedFailures,
+      strict: options.strict ?? false,
+      options: shownOptions(options),
+      mask: client.mask,
       requests: client.exchanges.length + (subject.answered?.() ?? 0),
       canBeSent: subject.answered === undefined,
       again: (id) => commandLine([suite.name, ...words], options, id),

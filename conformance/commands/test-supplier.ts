@@ -60,7 +60,11 @@ export async function testSupplier(
   const anchors = await readRequired(options.trust, '--trust');
   const tokenHeader = options.fsc ? 'fsc-authorization' : 'authorization';
   const needs: GegevensNeeds = {
-    ...{ url: tested, identity, token, tokenHeader, strangers: makeStrangers(identity) },
+    url: tested,
+    identity,
+    token,
+    tokenHeader,
+    strangers: makeStrangers(identity),
     trust: asUsage('--trust', () =>
       readTrust({ anchors, at: new Date(), fetch: network.fetch, signal: context.interrupted }),
     ),
@@ -73,9 +77,13 @@ export async function testSupplier(
   const refused = await namedTokens(options.tokens);
   try {
     await testSuite(context, {
-      ...{ suite: GEGEVENS, options, tested },
+      suite: GEGEVENS,
+      options,
+      tested,
       needs: {
-        ...{ tokenHeader, secrets, showBody: withoutPersons },
+        tokenHeader,
+        secrets,
+        showBody: withoutPersons,
         tokens: { ...refused, ...(token === undefined ? {} : { read: token }) },
       },
       open: async (client) => {
@@ -141,7 +149,10 @@ async function tokenSource(options: GegevensOptions, secrets: string[]): Promise
     key === undefined ? unquoted(await readRequired(clientSecretFile, '--client-secret-file')) : undefined;
   if (clientSecret !== undefined) secrets.push(clientSecret);
   const fetchToken = clientCredentialsToken({
-    ...{ tokenUrl, clientId, clientSecret, scopes: ['read'] },
+    tokenUrl,
+    clientId,
+    clientSecret,
+    scopes: ['read'],
     // RFC 7523 section 3.
     assertion:
       key &&

@@ -85,7 +85,12 @@ export function signedHeaders(
   const kid = hash('sha256', new X509Certificate(leaf).publicKey.export({ type: 'spki', format: 'der' }), 'base64url');
   const iat = Math.floor(Date.now() / 1000);
   const members = {
-    ...{ alg: 'PS256', typ: 'JOSE', kid, x5c: identity.x5c, 'x5t#S256': thumbprint, iat },
+    alg: 'PS256',
+    typ: 'JOSE',
+    kid,
+    x5c: identity.x5c,
+    'x5t#S256': thumbprint,
+    iat,
     ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD: { mId: HTTP_HEADERS, pars: ['digest'] } }),
     ...header,
   };

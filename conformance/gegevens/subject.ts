@@ -63,7 +63,9 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
       const bytes = bytesOf(body);
       const signed = signedHeaders(bytes, wishes.identity ?? identity, { ...wishes, form });
       return {
-        ...{ to, method: 'POST', body: wishes.sent ?? bytes },
+        to,
+        method: 'POST',
+        body: wishes.sent ?? bytes,
         headers: { ...freshHeaders?.(), ...after(signed), ...headers },
         ...(through ? {} : { as: 'read' }),
       };
@@ -86,7 +88,15 @@ export async function readSubject(needs: GegevensNeeds, client: Client): Promise
     complete = page >= Number(pagingOf(answer)?.totalPages ?? 1);
   }
   return {
-    ...{ ...needs, client, form, small, whole, pages, pageSize, complete, signed },
+    ...needs,
+    client,
+    form,
+    small,
+    whole,
+    pages,
+    pageSize,
+    complete,
+    signed,
     fault: faultOf,
     values: {
       gegevens: url,

@@ -44,7 +44,10 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   ]);
   const { tokens, secrets } = await readTokenFile(tokenFile, [LOGS]);
   await testSuite(context, {
-    ...{ suite: LDV, options, tested, needs: { tokens, secrets } },
+    suite: LDV,
+    options,
+    tested,
+    needs: { tokens, secrets },
     open: async (client, say) => {
       const subject = readLdvSubject(tested, client, tokens, activity);
       await requireAccess(client, {

@@ -34,7 +34,12 @@ export function readLdvSubject(base: string, client: Client, tokens: Tokens, act
   const root = base.replace(/(?<!\/)\/+$/, '').replace(/\/traces$/, '');
   const contract = walkContract('ldv.yaml');
   return {
-    ...{ client, contract, fault: contract.fault, tokens, base: root, values: { base: root } },
+    client,
+    contract,
+    fault: contract.fault,
+    tokens,
+    base: root,
+    values: { base: root },
     run: randomUUID().slice(0, 8),
     activity: activity ?? `https://conformance.example/verwerkingsactiviteiten/${randomUUID()}`,
   };
@@ -94,12 +99,18 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
     /** A line about one person; `undefined` omits a member. */
     line(wishes: JsonObject = {}, attributes: Readonly<Record<string, string | undefined>> = {}): JsonObject {
       const named: typeof attributes = {
-        ...{ [DPL.activity]: activity, [DPL.subject]: `cf-${run}-${id(8)}`, [DPL.subjectType]: 'conformance' },
+        [DPL.activity]: activity,
+        [DPL.subject]: `cf-${run}-${id(8)}`,
+        [DPL.subjectType]: 'conformance',
         ...attributes,
       };
       return {
-        ...{ traceId: id(16), spanId: id(8), name: 'Conformancetest', status: { code: 1 } },
-        ...{ startTimeUnixNano: nanoseconds(60_000), endTimeUnixNano: nanoseconds(59_000) },
+        traceId: id(16),
+        spanId: id(8),
+        name: 'Conformancetest',
+        status: { code: 1 },
+        startTimeUnixNano: nanoseconds(60_000),
+        endTimeUnixNano: nanoseconds(59_000),
         attributes: Object.entries(named).flatMap(([key, value]) => (value === undefined ? [] : [text(key, value)])),
         ...wishes,
       };
@@ -107,9 +118,12 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
     async send(lines: readonly JsonObject[], how: How = {}): Promise<Exchange> {
       const { form = 'json', gzip = false, body = requestOf(lines, form), headers = {}, as = LOGS } = how;
       const at = await ask({
-        ...{ to: `${base}/traces`, method: 'POST', body: gzip ? gzipSync(body) : body },
+        to: `${base}/traces`,
+        method: 'POST',
+        body: gzip ? gzipSync(body) : body,
         headers: {
-          ...{ accept: '*/*', 'content-type': MEDIA_TYPES[form] },
+          accept: '*/*',
+          'content-type': MEDIA_TYPES[form],
           ...(gzip ? { 'content-encoding': 'gzip' } : {}),
           ...headers,
         },

@@ -73,11 +73,18 @@ async function run(context: ToolContext, options: ConsumerOptions): Promise<void
     return await publishingConsumer(tested, client, patienceMs, signal);
   };
   await testSuite(context, {
-    ...{ suite: RAADSFEED_CONSUMER, options, tested, words: [] },
+    suite: RAADSFEED_CONSUMER,
+    options,
+    tested,
+    words: [],
     waitMs: longestWaitMs(RAADSFEED_CONSUMER, patienceMs),
     open: async (client, say, isWanted) =>
       openConsumerSubject({
-        ...{ client, isWanted, port, patienceMs, signal },
+        client,
+        isWanted,
+        port,
+        patienceMs,
+        signal,
         consumer: await consumerOf(client),
         opened: async (feeds) => {
           if (feed !== undefined) say(`the sources for ${feed} are\n${feeds.join('\n')}`);

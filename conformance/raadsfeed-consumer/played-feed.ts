@@ -302,7 +302,8 @@ export async function openStage(port: number) {
     else feed.handle(path === '' ? '/' : path, query, request, response);
   });
   return {
-    ...{ feeds, close },
+    feeds,
+    close,
     /** A feed with its own organisation; the first one is gm9001. */
     open(): PlayedFeed {
       const code = `gm${FIRST + feeds.length}`;

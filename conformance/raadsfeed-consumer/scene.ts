@@ -77,7 +77,9 @@ function asCase(id: string, { prepare, unread, changes = [], play, ...written }:
   const scene: SceneCase['scene'] = async (subject, feed) => {
     const { consumer, signal } = subject;
     const run: SceneRun = {
-      ...{ consumer, feed, signal },
+      consumer,
+      feed,
+      signal,
       look: (absent) => look(subject, feed, absent),
       lookOnce: () => look(consumer.ownFeed === undefined ? { ...subject, patienceMs: 0 } : subject, feed),
       read: async () => (await consumer.read(feed)).map(({ resource }) => resource.bronidentificatie),

@@ -60,7 +60,11 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
     await stage.close();
   };
   const subject: ConsumerSubject = {
-    ...{ client, consumer, patienceMs, values: {}, fault: readContract('raadsfeed.yaml') },
+    client,
+    consumer,
+    patienceMs,
+    values: {},
+    fault: readContract('raadsfeed.yaml'),
     signal: AbortSignal.any([needs.signal, over.signal]),
     play(id) {
       const start = ({ scene, feed }: (typeof scenes)[number]) => {

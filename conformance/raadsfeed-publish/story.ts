@@ -247,9 +247,25 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   });
 
   return {
-    ...{ word, withdrawnWord, resourceOf, recordOf, keyOfOwn, inSnapshot, inCollection },
-    ...{ begin, created, changed, repeated, returned, deleted, deletedTwice, recreated, redacted, redactedDeleted },
-    ...{ odd, together },
+    word,
+    withdrawnWord,
+    resourceOf,
+    recordOf,
+    keyOfOwn,
+    inSnapshot,
+    inCollection,
+    begin,
+    created,
+    changed,
+    repeated,
+    returned,
+    deleted,
+    deletedTwice,
+    recreated,
+    redacted,
+    redactedDeleted,
+    odd,
+    together,
     of: ({ records }: Walk, own: Own) => records.filter(({ record }) => keyOf(record) === keyOfOwn(own)),
     async undo({ signal }: Pick<Undoing, 'signal'>): Promise<string | undefined> {
       let reason = '';

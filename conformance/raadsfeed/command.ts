@@ -63,7 +63,9 @@ async function run(context: ToolContext, tested: string, options: RaadsfeedOptio
   const command = wordsOf(options.publish);
   const publish = publishByCommand({ command, env: terminal.env, timeoutMs: PUBLISH_MS, signal });
   await testSuite(context, {
-    ...{ suite: WITH_PUBLISHING, options, tested },
+    suite: WITH_PUBLISHING,
+    options,
+    tested,
     part: RAADSFEED_PUBLISH,
     waitMs: longestWaitMs(RAADSFEED_PUBLISH, PUBLISH_MS),
     open: async (client, say) => openPublishSubject(await readSubject(tested, client), publish, PATIENCE_MS, say),

@@ -12,12 +12,16 @@ export function contentOf(kind: ResourceType, bronidentificatie: string, title: 
   const contents = {
     Vergadering: { dossiertype: 'vergadering', naam: title },
     Agendapunt: {
-      ...{ dossiertype: 'agendapunt', agendapuntnaam: title },
+      dossiertype: 'agendapunt',
+      agendapuntnaam: title,
       vergadering: { bronidentificatie: meeting },
     },
     Informatieobject: {
-      ...{ dossiertype: 'informatieobject', webpaginalink: 'https://raad.example/conformance', titel: title },
-      ...{ wooinformatiecategorie: 'c_db4862c3', datumingediend: '2026-01-08' },
+      dossiertype: 'informatieobject',
+      webpaginalink: 'https://raad.example/conformance',
+      titel: title,
+      wooinformatiecategorie: 'c_db4862c3',
+      datumingediend: '2026-01-08',
     },
   };
   return { bronidentificatie, ...contents[kind] };

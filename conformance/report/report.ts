@@ -74,7 +74,13 @@ export function makeReport(options: ReportOptions): ConformanceReport {
     const isWrong = outcome === 'failed' || outcome === 'inconclusive';
     return [
       {
-        ...{ id, chapter: chapter.id, chapterTitle: chapter.title.en, title: title.en, level, source, outcome },
+        id,
+        chapter: chapter.id,
+        chapterTitle: chapter.title.en,
+        title: title.en,
+        level,
+        source,
+        outcome,
         ...(reason === undefined ? {} : { reason: mask(reason) }),
         ...(outcome === 'failed' && expectedFailures.has(id) ? { expected: true } : {}),
         exchanges: isWrong || level === 'open' ? exchanges.map((one) => reported(one, mask)) : [],
@@ -96,8 +102,13 @@ export function makeReport(options: ReportOptions): ConformanceReport {
     .map(({ id }) => id);
   const judged: readonly Level[] = strict ? ['must', 'should'] : ['must'];
   return {
-    ...{ suite: suite.name, version, subject: mask(subject), requests: options.requests },
-    ...{ options: maskedOptions(options.options, mask), counts, cases },
+    suite: suite.name,
+    version,
+    subject: mask(subject),
+    requests: options.requests,
+    options: maskedOptions(options.options, mask),
+    counts,
+    cases,
     started: options.started.toISOString(),
     ended: options.ended.toISOString(),
     ...(expectedButPassed.length === 0 ? {} : { expectedButPassed }),
@@ -128,9 +139,12 @@ export function verdictOf({ cases, conforms }: ConformanceReport): string {
 function reported(exchange: ShownExchange, mask: Mask): ReportedExchange {
   const { method, url, sent, sentText, status, headers, text } = exchange;
   return {
-    ...{ request: `${method} ${mask(url)}`, sent: maskedHeaders(sent, mask, SHOWN_HEADER), status },
+    request: `${method} ${mask(url)}`,
+    sent: maskedHeaders(sent, mask, SHOWN_HEADER),
+    status,
     ...(sentText === '' ? {} : { sentBody: mask(sentText) }),
-    ...{ headers: maskedHeaders(headers, mask, SHOWN_HEADER), body: mask(text) },
+    headers: maskedHeaders(headers, mask, SHOWN_HEADER),
+    body: mask(text),
   };
 }
 

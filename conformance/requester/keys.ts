@@ -37,7 +37,10 @@ export async function makeKeys(dir: string) {
         ['commonName', 'Voorbeeld Leverancier gegevenslevering'],
         ['serialNumber', OIN],
       ],
-      ...{ key: supplier.key, issuer: authority.issuers.intermediate, from, days },
+      key: supplier.key,
+      issuer: authority.issuers.intermediate,
+      from,
+      days,
       extensions: [...partyExtensions(), ...statusExtensions(POLICY, ocspUrl, crlUrl)],
     });
     return { key: supplier.key, x5c: [certificate.raw.toString('base64'), ...supplier.x5c.slice(1)] };
@@ -47,7 +50,9 @@ export async function makeKeys(dir: string) {
   const { key, chain } = authority.requester;
   return {
     suppliers: {
-      ...{ supplier, revoked: await read(other), ...makeStrangers(supplier) },
+      supplier,
+      revoked: await read(other),
+      ...makeStrangers(supplier),
       expired: leaf(new Date(now.getTime() - 100 * DAY_MS), 90, ocspUrl, crlUrl),
       unknownStatus: leaf(now, 30, `${NOWHERE}/ocsp`, `${NOWHERE}/list.crl`),
       withRoot: { key: supplier.key, x5c: [...supplier.x5c, ...root] },
@@ -56,7 +61,9 @@ export async function makeKeys(dir: string) {
     requester: { key, chain },
     /** File with the root of the suppliers' certificates: PEM. */
     root: authority.root,
-    ...{ issuer: authority.issuers.intermediate, ocspUrl, crlUrl },
+    issuer: authority.issuers.intermediate,
+    ocspUrl,
+    crlUrl,
     close: authority.close,
   };
 }

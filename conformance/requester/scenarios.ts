@@ -114,7 +114,9 @@ export const SCENARIOS = {
     count > 1
       ? {}
       : {
-          ...{ status: 429, headers: { 'retry-after': '1' }, after: () => ({}) },
+          status: 429,
+          headers: { 'retry-after': '1' },
+          after: () => ({}),
           value: { type: 'about:blank', title: 'Te veel verzoeken', status: 429 },
         },
   ),

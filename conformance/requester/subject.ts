@@ -100,8 +100,17 @@ export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
     return suppliers.received;
   };
   return {
-    ...{ client, model, suppliers, trust, play, playAgain, requests, isDriven: program !== undefined },
-    ...{ values: {}, fault: readContract('gegevens.yaml'), answered: () => suppliers.received.length },
+    client,
+    model,
+    suppliers,
+    trust,
+    play,
+    playAgain,
+    requests,
+    isDriven: program !== undefined,
+    values: {},
+    fault: readContract('gegevens.yaml'),
+    answered: () => suppliers.received.length,
     messages: async () => (await requests()).slice(-MOST_JUDGED).map(({ message, shown }) => ({ ...message, shown })),
   };
 }
@@ -119,15 +128,24 @@ async function drive(program: DrivenProgram, name: ScenarioName, needs: Requeste
   const { key, chain } = keys.requester;
   try {
     const said = await program.ask({
-      ...{ do: 'request', url: suppliers.addressOf(name), variant: model.variant, model: model.mapping.versie },
-      ...{ body: orderOf(name, model), token, key, chain, trust: keys.root },
+      do: 'request',
+      url: suppliers.addressOf(name),
+      variant: model.variant,
+      model: model.mapping.versie,
+      body: orderOf(name, model),
+      token,
+      key,
+      chain,
+      trust: keys.root,
     });
     const requests = suppliers.received.slice(before).filter(({ scenario }) => scenario === name);
     const { accepted, refused, records } = said;
     if ((accepted === true) === (typeof refused === 'string'))
       throw new Inconclusive('the program answered neither `"accepted": true` nor `"refused": "…"`');
     return {
-      ...{ requests, accepted: accepted === true, records: typeof records === 'number' ? records : undefined },
+      requests,
+      accepted: accepted === true,
+      records: typeof records === 'number' ? records : undefined,
       refused: typeof refused === 'string' ? refused.slice(0, 300) : undefined,
     };
   } catch (error) {

@@ -106,7 +106,8 @@ export async function startSuppliers({ keys, model, port, token, mostRequests = 
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   return {
-    ...{ received, close },
+    received,
+    close,
     /** Address of `gegevens` at a scenario's supplier. */
     addressOf: (name: ScenarioName): string => `${address}/${name}/v1/gegevens`,
     /** Records of a scenario's state. */

@@ -88,7 +88,8 @@ const CASES = ruleCases<SignatureSubject>(
 );
 
 const chapter = (id: string, nl: string, en: string): Chapter<SignatureSubject> => ({
-  ...{ id, title: { nl, en } },
+  id,
+  title: { nl, en },
   cases: CASES.filter((one) => one.id.startsWith(`${id}-`)),
 });
 

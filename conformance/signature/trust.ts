@@ -26,8 +26,14 @@ export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptio
     fetch === undefined
       ? listedIn(lists)
       : createRevocationSource({
-          ...{ now: () => at, fetch, signal, refreshFailed: () => undefined, crlBytes: MOST_BYTES },
-          ...{ ocspTimeoutMs: DEADLINE_MS / 2, ocspLateMs: DEADLINE_MS, crlTimeoutMs: DEADLINE_MS },
+          now: () => at,
+          fetch,
+          signal,
+          refreshFailed: () => undefined,
+          crlBytes: MOST_BYTES,
+          ocspTimeoutMs: DEADLINE_MS / 2,
+          ocspLateMs: DEADLINE_MS,
+          crlTimeoutMs: DEADLINE_MS,
         });
   const check = (path: readonly Certificate[]): Promise<void> =>
     checkRevocation(path, statusOf, { mode: 'hard', deadlineMs: DEADLINE_MS });

@@ -57,8 +57,15 @@ it('judges as an office the supplier played for requesters: each case as before'
   const identity = { key: createPrivateKey(key ?? ''), x5c };
   const subject = await readSubject(
     {
-      ...{ url, model, otherModels: [], token, tokenHeader: 'authorization', expired: undefined, revoked: undefined },
-      ...{ identity, strangers: makeStrangers(identity) },
+      url,
+      model,
+      otherModels: [],
+      token,
+      tokenHeader: 'authorization',
+      expired: undefined,
+      revoked: undefined,
+      identity,
+      strangers: makeStrangers(identity),
       trust: readTrust({ anchors: anchors ?? '', at: new Date(), fetch: network.fetch, signal }),
     },
     client,

@@ -98,8 +98,11 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
   writeFileSync(keyFile, manager.export({ type: 'pkcs8', format: 'pem' }));
   const supplier = await openSupplier({
     env: {
-      ...{ FSC_GROUP_ID: GROUP.groupId, FSC_PEER_ID: GROUP.peerId, FSC_AUDIENCE: GROUP.audience },
-      ...{ FSC_TOKEN_CERTIFICATES: certificateFile, GEGEVENS_RATE_LIMIT: '0' },
+      FSC_GROUP_ID: GROUP.groupId,
+      FSC_PEER_ID: GROUP.peerId,
+      FSC_AUDIENCE: GROUP.audience,
+      FSC_TOKEN_CERTIFICATES: certificateFile,
+      GEGEVENS_RATE_LIMIT: '0',
     },
   });
   const { authority, tokens } = supplier;
@@ -121,16 +124,24 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
     key,
     x5c: [
       mintLeaf({
-        ...{ key, issuer: authority.issuers.intermediate, now: new Date(), organization: 'Verlopen', oin },
-        ...{ ocspUrl: authority.ocspUrl, crlUrl: authority.crlUrl },
-        ...{ notBefore: new Date(Date.now() - 400 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) },
+        key,
+        issuer: authority.issuers.intermediate,
+        now: new Date(),
+        organization: 'Verlopen',
+        oin,
+        ocspUrl: authority.ocspUrl,
+        crlUrl: authority.crlUrl,
+        notBefore: new Date(Date.now() - 400 * DAY_MS),
+        notAfter: new Date(Date.now() - DAY_MS),
       }).raw.toString('base64'),
       ...x5c.slice(1),
     ],
   });
   if (requester === undefined || signer === undefined) throw new TypeError('the authority has no parties');
   const identities = {
-    ...{ requester, supplier: signer, revoked: identityOf(party.key, party.chain) },
+    requester,
+    supplier: signer,
+    revoked: identityOf(party.key, party.chain),
     expired: expired(requester, authority.requester.oin),
   };
   const fsc = { ...GROUP, key: manager.export({ type: 'pkcs8', format: 'pem' }).toString(), certificate };
@@ -147,34 +158,41 @@ export async function startExampleSupplier(): Promise<ExampleSupplier> {
   writeFileSync(tokenFile, accessTokens.read);
   const network = createGuardedFetch({ allowPrivate: true });
   const keys = {
-    ...{ issuer: authority.issuers.intermediate, ocspUrl: authority.ocspUrl, crlUrl: authority.crlUrl },
+    issuer: authority.issuers.intermediate,
+    ocspUrl: authority.ocspUrl,
+    crlUrl: authority.crlUrl,
     suppliers: { revoked: identities.revoked, ownRoot: makeStrangers(signer).ownRoot },
   };
   const strangers = makeStrangers(requester);
   return {
     ...supplier,
-    ...{
-      dir,
-      file,
-      identities,
-      accessTokens,
-      keys,
-      tokenFile,
-      group: GROUP,
-      manager: { key: keyFile, certificate: certificateFile },
-    },
+    dir,
+    file,
+    identities,
+    accessTokens,
+    keys,
+    tokenFile,
+    group: GROUP,
+    manager: { key: keyFile, certificate: certificateFile },
     url: (variant) => `${supplier.server.url}/${variant}/v1/gegevens`,
     run(url, { isWanted, variant = 'shv', without = [] } = {}) {
       const given = Object.entries(accessTokens).filter(([name]) => !without.includes(name));
       const anchors = readFileSync(authority.root, 'utf8');
       return runCases({
-        ...{ suite: GEGEVENS, tested: url, isWanted },
+        suite: GEGEVENS,
+        tested: url,
+        isWanted,
         tokens: Object.fromEntries(given.map(([name, token]) => [name, async () => token] as const)),
         open: (client, signal) =>
           readSubject(
             {
-              ...{ url, model: loadModel(variant), otherModels: [], tokenHeader: 'authorization' },
-              ...{ strangers, identity: requester, expired: identities.expired },
+              url,
+              model: loadModel(variant),
+              otherModels: [],
+              tokenHeader: 'authorization',
+              strangers,
+              identity: requester,
+              expired: identities.expired,
               trust: readTrust({ anchors, at: new Date(), fetch: network.fetch, signal }),
               revoked: without.includes('revoked') ? undefined : identities.revoked,
               token: async () => accessTokens.read,

@@ -35,7 +35,8 @@ describe('the suite for a supplier of data', () => {
 
   it('finds no fault in our deliveries of the other variant', async () => {
     const results = await supplier.run(supplier.url('vs'), {
-      ...{ variant: 'vs', isWanted: (id) => /^A-(ANS|JWS)/.test(id) },
+      variant: 'vs',
+      isWanted: (id) => /^A-(ANS|JWS)/.test(id),
     });
     const others = results.filter(({ outcome }) => outcome !== 'passed');
     expect(others.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(['A-ANS-14 skipped']);

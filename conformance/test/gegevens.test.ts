@@ -74,9 +74,14 @@ describe('the suite for a supplier of data, on a second implementation', () => {
   it('finds no fault, and skips features that it does not offer: FSC tokens, and revocation', async () => {
     const { authority, tokens, file } = supplier;
     const other = await startOtherSupplier({
-      ...{ file, key: authority.supplier.key, chain: authority.supplier.chain, anchors: authority.root },
-      ...{ signers: [authority.requester.oin], issuer: tokens.env.OAUTH_ISSUER },
-      ...{ audience: tokens.env.OAUTH_AUDIENCE, keysUrl: tokens.env.OAUTH_JWKS_URL },
+      file,
+      key: authority.supplier.key,
+      chain: authority.supplier.chain,
+      anchors: authority.root,
+      signers: [authority.requester.oin],
+      issuer: tokens.env.OAUTH_ISSUER,
+      audience: tokens.env.OAUTH_AUDIENCE,
+      keysUrl: tokens.env.OAUTH_JWKS_URL,
     });
     const results = await supplier.run(other.url, { without: ['revoked', 'other-group', 'other-service'] });
     await other.stop();
@@ -108,15 +113,21 @@ describe('koppelvlak-conformance gegevens', () => {
     const [head = '', body = ''] = readFileSync(join(supplier.dir, 'goed/statement.http'), 'utf8').split('\r\n\r\n');
     const header = (name: string): string => new RegExp(`^${name}: (.+)$`, 'm').exec(head)?.[1]?.trim() ?? '';
     const verifier = createVerifier({
-      ...{ anchors: readFileSync(supplier.authority.root, 'utf8'), revocation: 'soft', now: () => new Date() },
+      anchors: readFileSync(supplier.authority.root, 'utf8'),
+      revocation: 'soft',
+      now: () => new Date(),
       fetch: async () => new Uint8Array(),
     });
     await verifier.verify({
-      ...{ digestHeader: header('Digest'), signatureHeader: header('nlgov-adr-payload-sig'), body: Buffer.from(body) },
+      digestHeader: header('Digest'),
+      signatureHeader: header('nlgov-adr-payload-sig'),
+      body: Buffer.from(body),
     });
     await verifier.close();
     expect(JSON.parse(body)).toMatchObject({
-      ...{ suite: 'gegevens', conforms: true, counts: { failed: 0 } },
+      suite: 'gegevens',
+      conforms: true,
+      counts: { failed: 0 },
       options: { variant: 'shv', only: 'A-REQ-01 A-ANS-02 A-JWS-25' },
     });
   });
@@ -156,7 +167,8 @@ describe('koppelvlak-conformance gegevens', () => {
   it('goes through an Outway, which adds the token', async () => {
     const requester = supplier.authority.requester.oin;
     const outway = await startOutway({
-      ...{ service: supplier.server.url, grantHash: '$1$4$hash' },
+      service: supplier.server.url,
+      grantHash: '$1$4$hash',
       manager: supplier.manager,
       token: { ...supplier.group, subject: requester },
     });

@@ -14,7 +14,9 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 it('prints its version, as a process', async () => {
   expect(await startConformance(['--version'], {}).ended).toEqual({
-    ...{ status: 0, stdout: `${description.version}\n`, stderr: '' },
+    status: 0,
+    stdout: `${description.version}\n`,
+    stderr: '',
   });
 });
 

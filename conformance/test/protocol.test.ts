@@ -10,7 +10,9 @@ function program(onLine: string, timeoutMs = 20_000): DrivenProgram {
     const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
     createInterface({ input: process.stdin }).on('line', (line) => { const asked = JSON.parse(line); ${onLine} });`;
   return startProgram({
-    ...{ command: [process.execPath, '-e', text], env: process.env, timeoutMs },
+    command: [process.execPath, '-e', text],
+    env: process.env,
+    timeoutMs,
     signal: new AbortController().signal,
   });
 }
@@ -63,7 +65,10 @@ it('also kills the processes that a program started', async () => {
   await vi.waitFor(() => hasEnded(id), 60_000);
   const { signal } = new AbortController();
   const ended = await runCommand({
-    ...{ command: [process.execPath, '-e', `${FORKING} console.log(pid)`], env: process.env, timeoutMs: 1500, signal },
+    command: [process.execPath, '-e', `${FORKING} console.log(pid)`],
+    env: process.env,
+    timeoutMs: 1500,
+    signal,
   });
   expect(ended).toMatchObject({ status: null, stderr: 'no end within 1.5 seconds' });
   await vi.waitFor(() => hasEnded(ended.stdout), 60_000);

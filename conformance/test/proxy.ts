@@ -88,7 +88,10 @@ export async function startProxy(target: string): Promise<BreakingProxy> {
       if (!outgoing.writableFinished) ending.abort();
     });
     const received = await send(`${origin}${forwarded}`, {
-      ...{ method: changed?.method ?? request.method, headers, dispatcher, signal: ending.signal },
+      method: changed?.method ?? request.method,
+      headers,
+      dispatcher,
+      signal: ending.signal,
       ...(forwardedBody.length === 0 ? {} : { body: forwardedBody }),
     });
     const kept = Object.entries(received.headers).flatMap(([name, values]): [string, string][] =>

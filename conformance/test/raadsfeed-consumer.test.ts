@@ -56,7 +56,8 @@ describe('koppelvlak-conformance raadsfeed-consumer', () => {
     expect(status).toBe(1);
     expect(JSON.parse(stdout).cases).toMatchObject([
       {
-        ...{ outcome: 'failed', reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/) },
+        outcome: 'failed',
+        reason: expect.stringMatching(/^it does not hold gm900\d\/Informatieobject\/c$/),
         // With the option that differs from its default.
         again: expect.stringMatching(
           /^koppelvlak-conformance raadsfeed-consumer --patience 1 --state '.*' --only K-BEG-03 --save /,
@@ -94,7 +95,9 @@ describe('koppelvlak-conformance raadsfeed-consumer', () => {
   it('blames the consumer when a command that worked before fails', async () => {
     const consumer = await commandConsumer({
       command: ['sh', '-c', `[ ! -e been ] && touch been || exit 4`],
-      ...{ env: process.env, timeoutMs: 20_000, signal: new AbortController().signal },
+      env: process.env,
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
     });
     const feed = new PlayedFeed('gm9001', 'http://127.0.0.1:1');
     expect(await consumer.read(feed)).toEqual([]);

@@ -22,10 +22,17 @@ export const OF_AGGREGATORS = RAADSFEED_CONSUMER.chapters.flatMap(({ cases }) =>
 export function runConsumer(run: ConsumerRun): Promise<readonly CaseResult[]> {
   const { url = 'a consumer', consumer, patienceMs, opened = async () => undefined, isWanted = () => true } = run;
   return runCases({
-    ...{ suite: RAADSFEED_CONSUMER, tested: url, isWanted },
+    suite: RAADSFEED_CONSUMER,
+    tested: url,
+    isWanted,
     open: async (client, signal) =>
       openConsumerSubject({
-        ...{ client, isWanted, port: 0, patienceMs, signal, opened },
+        client,
+        isWanted,
+        port: 0,
+        patienceMs,
+        signal,
+        opened,
         consumer: await consumer(client, signal),
       }),
   });

@@ -117,7 +117,10 @@ describe('koppelvlak-conformance', () => {
   it('ends when a page would keep the masking of secrets busy for minutes', async () => {
     const page = JSON.stringify({ records: [], cursor: 'eyJ-'.repeat(250_000), head: 0, hasMore: true, next: null });
     const document = {
-      ...{ rol: 'bronhouder', resourceTypes: ['Vergadering'], historieVanaf: '2026-01-01', retentie: 'permanent' },
+      rol: 'bronhouder',
+      resourceTypes: ['Vergadering'],
+      historieVanaf: '2026-01-01',
+      retentie: 'permanent',
       organisaties: [{ organisatiecode: 'gm9901', naam: 'Voorbeeld', herkomstSoort: 'eigen' }],
     };
     const url = await listen((request, response) => {

@@ -13,7 +13,8 @@ interface PublishRun {
 /** Runs the cases about publishing, as fast as the feed answers, and undoes their publications. */
 export function runPublish({ url, publish, patienceMs = 10_000 }: PublishRun): Promise<readonly CaseResult[]> {
   return runCases({
-    ...{ suite: RAADSFEED_PUBLISH, tested: url },
+    suite: RAADSFEED_PUBLISH,
+    tested: url,
     open: async (client) => openPublishSubject(await readSubject(url, client), publish, patienceMs, () => undefined),
   });
 }

@@ -25,9 +25,13 @@ describe('the suite for signed messages', () => {
       const identity = keys.suppliers.supplier;
       const judge = ({ headers, body: sent }: Message, isWanted: (id: string) => boolean) =>
         runCases({
-          ...{ suite: SIGNATURES, tested: 'bericht', isWanted },
+          suite: SIGNATURES,
+          tested: 'bericht',
+          isWanted,
           open: (client, signal) => ({
-            ...{ client, values: {}, fault: () => undefined },
+            client,
+            values: {},
+            fault: () => undefined,
             messages: [signedMessage('bericht', headers, sent)],
             trust: readTrust({ anchors, at: new Date(), fetch: network.fetch, signal }),
           }),

@@ -47,7 +47,10 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   ]);
   const { tokens, secrets } = await readTokenFile(file, PROCESSING_LOG_SCOPES);
   await testSuite(context, {
-    ...{ suite: VERWERKINGENLOG, options, tested, needs: { tokens, secrets } },
+    suite: VERWERKINGENLOG,
+    options,
+    tested,
+    needs: { tokens, secrets },
     open: async (client, say) => {
       const subject = readLogSubject(tested, client, tokens, oin);
       await requireAccess(client, { to: `${subject.base}/verwerkingsacties/${subject.activity}`, as: 'read:normal' });

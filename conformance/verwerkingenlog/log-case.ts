@@ -37,7 +37,9 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
     whole: (person: string, wishes?: JsonObject): JsonObject => wholeActie(subject, person, wishes),
     async call(method: string, path: string, { as, body, headers }: Call = {}): Promise<Exchange> {
       const at = await ask({
-        ...{ to: base + path, method, headers: { ...(method === 'GET' ? processingHeaders : {}), ...headers } },
+        to: base + path,
+        method,
+        headers: { ...(method === 'GET' ? processingHeaders : {}), ...headers },
         ...(as === undefined ? {} : { as }),
         ...(body === undefined ? {} : { body }),
       });

@@ -49,7 +49,8 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
       const ids = (begin: number, end: number) =>
         log.ids('periode', {
           ...NORMAL,
-          ...{ beginDatum: daysAgo(begin).slice(0, 10), eindDatum: daysAgo(end).slice(0, 10) },
+          beginDatum: daysAgo(begin).slice(0, 10),
+          eindDatum: daysAgo(end).slice(0, 10),
         });
       if (!(await ids(5, 4)).includes(actie.actieId)) return 'the day of `beginDatum` is not included';
       if ((await ids(6, 5)).includes(actie.actieId)) return 'the day of `eindDatum` is included';

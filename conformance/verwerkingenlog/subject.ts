@@ -36,13 +36,21 @@ export function readLogSubject(base: string, client: Client, tokens: Tokens, oin
   const contract = walkContract('verwerkingenlog.yaml');
   const written = new Map<string, Scope>();
   return {
-    ...{ client, contract, fault: contract.fault, written, tokens, base: root, values: { base: root } },
+    client,
+    contract,
+    fault: contract.fault,
+    written,
+    tokens,
+    base: root,
+    values: { base: root },
     run: randomUUID().slice(0, 8),
     activity: randomUUID(),
     kept: new Map(),
     processingHeaders: {
       ...(oin === undefined ? {} : { OIN: oin }),
-      ...{ VerwerkingId: randomUUID(), Vertrouwelijkheid: 'normaal', Bewaartermijn: 'P1D' },
+      VerwerkingId: randomUUID(),
+      Vertrouwelijkheid: 'normaal',
+      Bewaartermijn: 'P1D',
     },
     async undo({ client: late }) {
       let undone = 0;
@@ -105,7 +113,10 @@ export function wholeActie({ run, activity }: LogSubject, person: string, wishes
 
 export function objectOf(objectId: string, wishes: JsonObject = {}): JsonObject {
   return {
-    ...{ objecttype: 'persoon', soortObjectId: KIND, objectId, betrokkenheid: 'Proefpersoon' },
+    objecttype: 'persoon',
+    soortObjectId: KIND,
+    objectId,
+    betrokkenheid: 'Proefpersoon',
     verwerkteSoortenGegevens: [{ soortGegeven: 'Naam' }],
     ...wishes,
   };

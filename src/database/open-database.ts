@@ -79,7 +79,13 @@ export async function openDatabase(options: DatabaseOptions) {
   if (purpose === 'command') await requireMigrations(role === 'retention' ? retentionPool : pool, MIGRATIONS);
   const released = opened.move();
   return {
-    ...{ pool, appendPool, logPool, exchangePool, publicPool, retentionPool, listener },
+    pool,
+    appendPool,
+    logPool,
+    exchangePool,
+    publicPool,
+    retentionPool,
+    listener,
     /** Address of the database as its owner, for migrations (secret). */
     ownerUrl: owner.url,
     exited,

@@ -54,8 +54,12 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
       const client = clients.find((one) => one.id === id);
       if (client === undefined || !('publicKeys' in client)) return undefined;
       const { payload } = await jwtVerify(assertion, createLocalJWKSet({ keys: [...client.publicKeys] }), {
-        ...{ issuer: id, subject: id, audience: [address, `${address}/token`] },
-        ...{ algorithms: ASSERTION_ALGORITHMS, requiredClaims: ['exp', 'iat', 'jti'], maxTokenAge: ASSERTION_SECONDS },
+        issuer: id,
+        subject: id,
+        audience: [address, `${address}/token`],
+        algorithms: ASSERTION_ALGORITHMS,
+        requiredClaims: ['exp', 'iat', 'jti'],
+        maxTokenAge: ASSERTION_SECONDS,
       });
       const use = `${id} ${payload.jti}`;
       if (used.has(use)) return undefined;

@@ -27,7 +27,10 @@ export async function signMessage(
   const sigD = { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] };
   const signed = await new FlattenedSign(payloadOf(form, body, digest))
     .setProtectedHeader({
-      ...{ alg: 'PS256', typ: 'JOSE', kid, x5c },
+      alg: 'PS256',
+      typ: 'JOSE',
+      kid,
+      x5c,
       ...(form === 'body' ? {} : { b64: false, crit: ['sigD', 'b64'], sigD }),
     })
     .sign(createPrivateKey(key), CRITICAL);

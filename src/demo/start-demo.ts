@@ -51,7 +51,12 @@ export async function startDemo(environment: Environment): Promise<Demo> {
   };
   const authorization = await orPortError(portAfter(1), 'PORT', (port) =>
     startAuthorizationServer({
-      ...{ port, audience: AUDIENCE, clients, keysDirectory: secrets, environment: server.environment, log },
+      port,
+      audience: AUDIENCE,
+      clients,
+      keysDirectory: secrets,
+      environment: server.environment,
+      log,
       register: async (app, address) => {
         await serveSuppliers(app, setup);
         await serveInzageLogin(app, { ...setup, authorizationUrl: address });
@@ -132,7 +137,8 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     databaseUrl: service.databaseUrl,
     mounts,
     clients: Object.fromEntries(clients.map((client) => [client.id, client])),
-    ...{ requester, supplier },
+    requester,
+    supplier,
     pki: { dir, root, intermediate, intermediateKey, ocspUrl, crlUrl, revoked },
     fsc: { ...fsc, services: { shv: 'shv', vs: 'vs', ...Object.fromEntries(gegevens.services) } },
     environment: variables,

@@ -70,7 +70,12 @@ async function serveGegevens(app: FastifyInstance): Promise<void> {
     const answer = postGegevens(app, options);
     const clientCertificateHeader = tokens.clientCertificateHeader?.toLowerCase();
     await mount(app, {
-      ...{ isPersonal: true, prefix, contract, rateLimit: settings.rateLimit, problemStyle: fscStyle, share },
+      isPersonal: true,
+      prefix,
+      contract,
+      rateLimit: settings.rateLimit,
+      problemStyle: fscStyle,
+      share,
       routes: (scope) => {
         rawJsonBody(scope);
         const access = authenticate({ verifier: app.tokens, service, clientCertificateHeader });

@@ -77,7 +77,15 @@ async function serveProof(app: FastifyInstance, { logs: registered }: { logs: re
     return {
       failing: createFailing(app.clock),
       ...createSequencer({
-        ...{ pool, log: name, proofKey, published, pad, intervalSeconds, witnesses, seen, stopping: app.stopping },
+        pool,
+        log: name,
+        proofKey,
+        published,
+        pad,
+        intervalSeconds,
+        witnesses,
+        seen,
+        stopping: app.stopping,
         host: () => new URL(app.publicBaseUrl()).hostname,
         numbered: writer === undefined ? undefined : numbered?.(writer),
       }),

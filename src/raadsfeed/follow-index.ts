@@ -127,7 +127,9 @@ function toChange(stored: StoredRecord): FeedChange {
   const { resourceType, storedAt, data } = record;
   const { organisatiecode, bronidentificatie } = record.resource;
   return {
-    ...{ sequenceNumber: stored.sequenceNumber, resourceType, storedAt: new Date(String(storedAt)) },
+    sequenceNumber: stored.sequenceNumber,
+    resourceType,
+    storedAt: new Date(String(storedAt)),
     resource: { organisatiecode: String(organisatiecode), bronidentificatie: String(bronidentificatie) },
     data: record.op === 'upsert' && isRecord(data) ? data : undefined,
   };

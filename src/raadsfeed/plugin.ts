@@ -44,17 +44,24 @@ async function serveRaadsfeed(app: FastifyInstance): Promise<void> {
   const stateCache = createFeedStateCache({ db: publicPool, listener, log });
   const responses = createResponseCache(settings.cacheMb * 1024 * 1024, stateCache);
   const streams = createStreams({
-    ...{ stateCache, mountUrl, log, stopping },
+    stateCache,
+    mountUrl,
+    log,
+    stopping,
     heartbeatSeconds: settings.streamHeartbeatSeconds,
     memoryBytes: config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
   app.decorate('feed', {
-    ...{ stateCache, responses, mountUrl },
+    stateCache,
+    responses,
+    mountUrl,
     completenessOf: async () => undefined,
     follow: (name, step) =>
       repeatWork(app, {
-        ...{ step, everyMs: FOLLOW_MS, onWork: stateCache.onChange },
+        step,
+        everyMs: FOLLOW_MS,
+        onWork: stateCache.onChange,
         failure: `${name} cannot follow the feed; it will be retried`,
       }),
   });

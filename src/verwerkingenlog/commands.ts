@@ -151,7 +151,9 @@ function logPruneCommand(terminal: Terminal): Command {
           const { dryRun = false } = options;
           const pool = database.retentionPool;
           const result = await prune({
-            ...{ pool, clock, dryRun },
+            pool,
+            clock,
+            dryRun,
             proof: await requireProofWriter(pool, 'verwerkingen', proof),
             rules: config.verwerkingenlog,
             signal: interrupted,
@@ -195,7 +197,9 @@ Example:
           const pool = database.retentionPool;
           const keys = await openIdentityKeys(pool, config, 'write');
           const { rewritten, unreadable, forgotten, keptUntil, inUse } = await rotateKeys({
-            ...{ pool, keys, keyOfLine },
+            pool,
+            keys,
+            keyOfLine,
             signal: interrupted,
             progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
           });

@@ -26,7 +26,8 @@ export async function* exportLines(
   const keys = await openIdentityKeys(pool, config, 'write');
   const store = await openVersionStore(pool, forward);
   const addOwn = createOwnEntries(clock, config.verwerkingenlog, proof('verwerkingen'), {
-    ...{ keys, store },
+    keys,
+    store,
     count: () => undefined,
   });
   const entry = {

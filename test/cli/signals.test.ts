@@ -11,11 +11,21 @@ it('listens for SIGTERM without a gap from the start of the service to its end: 
   const signals = new EventEmitter();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough().resume()];
   const env = {
-    ...{ NODE_ENV: 'test', DATABASE_URL: database.url, AREAS: 'raadsfeed', SHUTDOWN_DRAIN_MS: '0' },
-    ...{ HOST: '127.0.0.1', PORT: '0', MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '0' },
+    NODE_ENV: 'test',
+    DATABASE_URL: database.url,
+    AREAS: 'raadsfeed',
+    SHUTDOWN_DRAIN_MS: '0',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MANAGEMENT_HOST: '127.0.0.1',
+    MANAGEMENT_PORT: '0',
   };
   const terminal: Terminal = Object.assign(signals, {
-    ...{ env, stdin, stdout, stderr, exitCode: 0 },
+    env,
+    stdin,
+    stdout,
+    stderr,
+    exitCode: 0,
     exit: () => undefined,
   });
   /** Remaining listeners each time a SIGTERM listener was removed. */

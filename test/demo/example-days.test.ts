@@ -73,7 +73,11 @@ it('uses the current time when the stored one was changed or is not a date', () 
   const text =
     '{"op":"upsert","a":"2026-03-05T19:30:00+01:00","b":"2026-03-05","id":"raad-2026-03-05","c":"00002026-03-05"}';
   expect(JSON.parse(asIfThisWeek(text, new Date('2026-06-24T12:00:00Z')))).toEqual({
-    ...{ op: 'upsert', a: '2026-06-25T19:30:00+02:00', b: '2026-06-25', id: 'raad-2026-03-05', c: '00002026-03-05' },
+    op: 'upsert',
+    a: '2026-06-25T19:30:00+02:00',
+    b: '2026-06-25',
+    id: 'raad-2026-03-05',
+    c: '00002026-03-05',
   });
 });
 

@@ -215,7 +215,11 @@ function podOf(kind: string, spec: { template: PodTemplate; jobTemplate: { spec:
 async function serveOnce({ env }: Job, proof: boolean): Promise<void> {
   const running = startProgram(['serve'], {
     ...env,
-    ...{ HOST: '127.0.0.1', PORT: '0', MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '0', SHUTDOWN_DRAIN_MS: '0' },
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MANAGEMENT_HOST: '127.0.0.1',
+    MANAGEMENT_PORT: '0',
+    SHUTDOWN_DRAIN_MS: '0',
   });
   try {
     await expect.poll(() => running.output().stdout + running.output().stderr).toContain('listening');

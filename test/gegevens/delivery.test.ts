@@ -63,7 +63,9 @@ describe('the delivery', () => {
       'shv',
       messageFile(
         shvMessage({
-          ...{ start: '2024-01-01', end: '2024-12-31', moment: '2025-01-05T10:00:00Z' },
+          start: '2024-01-01',
+          end: '2024-12-31',
+          moment: '2025-01-05T10:00:00Z',
           leveringen: [{ naam: 'Vroeger', records: ['v1'] }],
         }),
       ),

@@ -238,7 +238,8 @@ describe('an import requires confirmation', () => {
 describe('an organisation with a KvK number and one of the same name without', () => {
   const year = { start: '2026-01-01', end: '2026-12-31' };
   const named = (naam: string, records: LeveringWishes['records'], withKvk: boolean): LeveringWishes => ({
-    ...{ naam, records },
+    naam,
+    records,
     ...(withKvk ? { kvk } : {}),
   });
   const nameOf = () => `Hulp ${kvk}`;

@@ -134,8 +134,12 @@ describe.skipIf(!isReady())(
       const pem = { key: readFileSync(key, 'utf8'), chain: readFileSync(chain, 'utf8') };
       const headers = await signMessage(Buffer.from('{}'), pem, 'body');
       return JSON.stringify({
-        ...{ mounts: demo.mounts, oin, digest: headers.digest, signature: headers['nlgov-adr-payload-sig'] },
-        ...{ logToken: await token('privacy-officer'), deliveryToken: await token('statistiek') },
+        mounts: demo.mounts,
+        oin,
+        digest: headers.digest,
+        signature: headers['nlgov-adr-payload-sig'],
+        logToken: await token('privacy-officer'),
+        deliveryToken: await token('statistiek'),
       });
     }
 

@@ -11,16 +11,25 @@ const exampleFiles = existsSync(examples) ? readdirSync(examples) : [];
 const organisatie = { gemeente: 'gm9901', naam: 'Gemeente Duinrand' };
 const vergadering = { bronidentificatie: 'v/1', dossiertype: 'vergadering', organisatie, naam: 'Raad' };
 const agendapunt = {
-  ...{ bronidentificatie: 'a-1', dossiertype: 'agendapunt', organisatie },
-  ...{ agendapuntnaam: 'Opening', vergadering: { bronidentificatie: 'v/1' } },
+  bronidentificatie: 'a-1',
+  dossiertype: 'agendapunt',
+  organisatie,
+  agendapuntnaam: 'Opening',
+  vergadering: { bronidentificatie: 'v/1' },
 };
 const document = {
-  ...{ bronidentificatie: 'd-1', dossiertype: 'informatieobject', organisatie, titel: 'Voorstel' },
-  ...{ webpaginalink: 'https://raad.duinrand.example/d/1', wooinformatiecategorie: 'c_db4862c3' },
+  bronidentificatie: 'd-1',
+  dossiertype: 'informatieobject',
+  organisatie,
+  titel: 'Voorstel',
+  webpaginalink: 'https://raad.duinrand.example/d/1',
+  wooinformatiecategorie: 'c_db4862c3',
   datumingediend: '2026-01-08',
 };
 const head = {
-  ...{ sequenceNumber: 3, resourceType: 'Vergadering', storedAt: '2026-01-15T18:00:00Z' },
+  sequenceNumber: 3,
+  resourceType: 'Vergadering',
+  storedAt: '2026-01-15T18:00:00Z',
   resource: { organisatiecode: 'gm9901', bronidentificatie: 'v/1' },
 };
 const upsert = { ...head, op: 'upsert', contentHash: `sha256:${'a'.repeat(64)}`, data: vergadering };

@@ -10,10 +10,22 @@ const smallest = { vertrouwelijkheid: 'normaal', tijdstip: '2026-01-15T14:35:42+
 const persoon = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: '999990019' };
 const full = {
   ...smallest,
-  ...{ actieNaam: 'Zoeken', handelingNaam: null, verwerkingNaam: null, verwerkingId: null },
-  ...{ verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, bewaartermijn: null, uitvoerder: null },
-  ...{ systeem: null, gebruiker: null, gegevensbron: null, soortAfnemerId: null, afnemerId: null },
-  ...{ verwerkingsactiviteitIdAfnemer: null, verwerkingsactiviteitUrlAfnemer: null, verwerkingIdAfnemer: null },
+  actieNaam: 'Zoeken',
+  handelingNaam: null,
+  verwerkingNaam: null,
+  verwerkingId: null,
+  verwerkingsactiviteitId: null,
+  verwerkingsactiviteitUrl: null,
+  bewaartermijn: null,
+  uitvoerder: null,
+  systeem: null,
+  gebruiker: null,
+  gegevensbron: null,
+  soortAfnemerId: null,
+  afnemerId: null,
+  verwerkingsactiviteitIdAfnemer: null,
+  verwerkingsactiviteitUrlAfnemer: null,
+  verwerkingIdAfnemer: null,
 };
 
 describe('a verwerkingsactie to log', () => {

@@ -118,7 +118,8 @@ describe.skipIf(bin === undefined)(
         VERWERKINGENLOG_KEY: KEY,
         PROOF_KEY,
         'proof.intervalSeconds': '1',
-        ...{ DATABASE_PRUNE_URL, PROOF_STATE },
+        DATABASE_PRUNE_URL,
+        PROOF_STATE,
       };
     }
 

@@ -198,7 +198,10 @@ it('exits with 0 on SIGTERM while the database is being migrated', async () => {
   await client.query('select pg_advisory_lock($1)', [String(MIGRATING)]);
   const port = await freePort();
   const program = startProgram(['serve'], {
-    ...{ AREAS: 'raadsfeed', DATABASE_URL: database.url, PORT: '0', MANAGEMENT_PORT: String(port) },
+    AREAS: 'raadsfeed',
+    DATABASE_URL: database.url,
+    PORT: '0',
+    MANAGEMENT_PORT: String(port),
   });
   const live = `http://127.0.0.1:${port}/health/live`;
   await expect.poll(async () => (await get(live).catch(() => undefined))?.status).toBe(200);

@@ -71,8 +71,10 @@ describe('koppelvlak-client', { timeout: LIMIT }, () => {
     const { stdout } = await run(process.execPath, ['example.js'], {
       cwd: directory,
       env: {
-        ...{ LOG_URL: mounts.verwerkingenlog, TOKEN_URL: tokenUrl },
-        ...{ CLIENT_ID: 'applicatie', CLIENT_SECRET: clients.applicatie?.secret },
+        LOG_URL: mounts.verwerkingenlog,
+        TOKEN_URL: tokenUrl,
+        CLIENT_ID: 'applicatie',
+        CLIENT_SECRET: clients.applicatie?.secret,
       },
     });
     expect(stdout).toMatch(/^[\da-f-]{36}\n$/);
@@ -101,7 +103,9 @@ describe('koppelvlak-jades', { timeout: LIMIT }, () => {
     const demoFile = await readDemoFile(home.path);
     const { requester, mounts } = demoFile;
     const stdout = await runs(example, {
-      ...{ KEY: requester.key, CHAIN: requester.chain, ANCHORS: join(home.path, 'pki/root.pem') },
+      KEY: requester.key,
+      CHAIN: requester.chain,
+      ANCHORS: join(home.path, 'pki/root.pem'),
     });
     const [line = '', verdict] = stdout.split('\n');
     expect(verdict).toBe(`signed by ${requester.oin}`);

@@ -100,7 +100,9 @@ describe('proof check', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('witness: buurgemeente.example/w, 2025-06-15');
     expect(JSON.parse((await check(whole.proof, ACTIE, ...keys, '--json')).stdout)).toMatchObject({
-      ...{ log: logKey.key.name, size: 300, hiddenParts: 2 },
+      log: logKey.key.name,
+      size: 300,
+      hiddenParts: 2,
       witnesses: [{ name: 'buurgemeente.example/w' }],
     });
     const unwitnessed = await proveRecord(ACTIE, () => true);

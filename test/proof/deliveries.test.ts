@@ -24,8 +24,13 @@ it('is proven as the journal prints it, except for the time of sending', async (
   try {
     const writer = createProofWriters(readConfig(env, 'tool'))('leveringen');
     const sequencer = createSequencer({
-      ...{ pool, log: 'leveringen', proofKey: Buffer.from(PROOF_KEY, 'base64'), host: () => '127.0.0.1' },
-      ...{ published: await openPublishedCheckpoints(state.path), pad: 4, intervalSeconds: 0 },
+      pool,
+      log: 'leveringen',
+      proofKey: Buffer.from(PROOF_KEY, 'base64'),
+      host: () => '127.0.0.1',
+      published: await openPublishedCheckpoints(state.path),
+      pad: 4,
+      intervalSeconds: 0,
     });
     await sequencer.round();
     const ids = [];
@@ -39,9 +44,19 @@ it('is proven as the journal prints it, except for the time of sending', async (
           tokenHash: 'x',
           fscTransactieId: null,
         },
-        ...{ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: null, vraag: '{"a": "é"}' },
-        ...{ vraagDigest: 'd', vraagHandtekening, pagina: 1, paginaGrootte: 10, leveringen: [1, 2], records: 3 },
-        ...{ bytes: 12_345_678_901, antwoordDigest: 'e', antwoordHandtekening: 'f' },
+        traceId: 'a'.repeat(32),
+        spanId: 'b'.repeat(16),
+        parentSpanId: null,
+        vraag: '{"a": "é"}',
+        vraagDigest: 'd',
+        vraagHandtekening,
+        pagina: 1,
+        paginaGrootte: 10,
+        leveringen: [1, 2],
+        records: 3,
+        bytes: 12_345_678_901,
+        antwoordDigest: 'e',
+        antwoordHandtekening: 'f',
         ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],
       };
       const id = await pipelinedTransaction(pool, (db) => writeJournal(db, entry, { proof: writer, isFirst: true }));

@@ -57,7 +57,11 @@ export async function runTamperingDrill(options: TamperingOptions): Promise<Tamp
     const client = await pool.connect();
     try {
       const tampering: Tampering = {
-        ...{ db: client, proofKey, judge, report: options.report, logOf: readable },
+        db: client,
+        proofKey,
+        judge,
+        report: options.report,
+        logOf: readable,
         published: (log) => published.get(treeName(log)),
       };
       const logs = PROOF_LOGS.filter((log) => (options.only ?? log) === log);
@@ -91,7 +95,12 @@ export async function verifyProcessing(
 
 function ownerPool(url: string, role?: string): Pool {
   return createPool({
-    ...{ url, size: 3, connectTimeoutMs: 20_000, statementTimeoutMs: 60_000, pooler: 'none', applicationName: 'drill' },
+    url,
+    size: 3,
+    connectTimeoutMs: 20_000,
+    statementTimeoutMs: 60_000,
+    pooler: 'none',
+    applicationName: 'drill',
     ...(role === undefined ? {} : { role }),
     log: createLogger('silent'),
   });
@@ -114,7 +123,13 @@ export async function addDeliveriesAndRemovals(
     const published = await openPublishedCheckpoints(config.proof.state ?? '');
     const round = (log: ProofLogName) =>
       createSequencer({
-        ...{ pool, log, proofKey, published, host: () => '127.0.0.1', pad: 0, intervalSeconds: 0 },
+        pool,
+        log,
+        proofKey,
+        published,
+        host: () => '127.0.0.1',
+        pad: 0,
+        intervalSeconds: 0,
       }).round();
     await round('leveringen');
     for (let i = 0; i < deliveries; i += 1) {
@@ -143,7 +158,11 @@ export async function addDeliveriesAndRemovals(
 
 function sampleEntry(i: number): Parameters<typeof writeJournal>[1] {
   return {
-    ...{ variant: 'shv', requestId: randomUUID(), oin: null, subject: 'drill', tokenHash: `t${i}` },
+    variant: 'shv',
+    requestId: randomUUID(),
+    oin: null,
+    subject: 'drill',
+    tokenHash: `t${i}`,
     ...{
       fscTransactieId: null,
       traceId: 'a'.repeat(32),
@@ -151,8 +170,15 @@ function sampleEntry(i: number): Parameters<typeof writeJournal>[1] {
       parentSpanId: null,
       vraag: `{"nummer":${i}}`,
     },
-    ...{ vraagDigest: `v${i}`, vraagHandtekening: `a.b.${i}`, pagina: 1, paginaGrootte: 10, leveringen: [i] },
-    ...{ records: i, bytes: 100 + i, antwoordDigest: `d${i}`, antwoordHandtekening: `h${i}` },
+    vraagDigest: `v${i}`,
+    vraagHandtekening: `a.b.${i}`,
+    pagina: 1,
+    paginaGrootte: 10,
+    leveringen: [i],
+    records: i,
+    bytes: 100 + i,
+    antwoordDigest: `d${i}`,
+    antwoordHandtekening: `h${i}`,
     ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],
   };
 }

@@ -108,8 +108,14 @@ it('is emptied again after a program error, which is not a database conflict', a
   const seen = vi.fn<NonNullable<SequencerOptions['seen']>>().mockRejectedValueOnce(broken).mockResolvedValue([]);
   try {
     const sequencer = createSequencer({
-      ...{ pool, log: 'verwerkingen', proofKey: Buffer.from(PROOF_KEY, 'base64'), host: () => '127.0.0.1' },
-      ...{ published: await openPublishedCheckpoints(state.path), pad: 0, intervalSeconds: 0, seen },
+      pool,
+      log: 'verwerkingen',
+      proofKey: Buffer.from(PROOF_KEY, 'base64'),
+      host: () => '127.0.0.1',
+      published: await openPublishedCheckpoints(state.path),
+      pad: 0,
+      intervalSeconds: 0,
+      seen,
     });
     // Rejected, so that it is counted and logged with its stack.
     await expect(sequencer.round()).rejects.toBe(broken);

@@ -28,8 +28,14 @@ beforeAll(async () => {
   client = new pg.Client(database.url);
   await client.connect();
   retention = createPool({
-    ...{ url: database.url, size: 2, connectTimeoutMs: 20_000, statementTimeoutMs: 60_000, pooler: 'none' },
-    ...{ role: 'koppelvlak_opschoner', applicationName: 'test', log: quiet },
+    url: database.url,
+    size: 2,
+    connectTimeoutMs: 20_000,
+    statementTimeoutMs: 60_000,
+    pooler: 'none',
+    role: 'koppelvlak_opschoner',
+    applicationName: 'test',
+    log: quiet,
   });
   feed = await startProofFeed();
 });
@@ -65,7 +71,10 @@ it('removes seed and link of expired records, and says so in the tree', async ()
   const sealing = sealingOnly(env);
   const rules = { minRetention: 'P0D', retentionGrace: 'P0D', maxRetention: undefined };
   const { removed } = await prune({
-    ...{ pool: retention, clock: { now: () => new Date() }, rules, dryRun: false },
+    pool: retention,
+    clock: { now: () => new Date() },
+    rules,
+    dryRun: false,
     signal: new AbortController().signal,
     // With the sealing key, as a job has it.
     proof: createProofWriters(readConfig(sealing, 'tool'))('verwerkingen'),

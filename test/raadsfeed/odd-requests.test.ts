@@ -197,7 +197,11 @@ it('gives an empty page for an unknown organisation', async () => {
     expect(asPage((await get(path)).json)).toMatchObject({ records: [], cursor, hasMore: false, next: null });
   }
   expect(asPage((await get('/snapshot?organisatiecode=ws0999')).json)).toMatchObject({
-    ...{ records: [], feedCursor: cursor, cursor: null, hasMore: false, next: null },
+    records: [],
+    feedCursor: cursor,
+    cursor: null,
+    hasMore: false,
+    next: null,
   });
 });
 

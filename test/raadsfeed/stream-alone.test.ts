@@ -39,8 +39,13 @@ it('is disconnected when the system may still be buffering redacted content for 
     },
   };
   const streams = createStreams({
-    ...{ stateCache, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
-    ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 600_000 },
+    stateCache,
+    log: quiet,
+    stopping: new AbortController().signal,
+    mountUrl: () => feed.mount,
+    heartbeatSeconds: 15,
+    memoryBytes: 64_000_000,
+    drainTimeoutMs: 600_000,
   });
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -82,8 +87,13 @@ it('reads new records once, whatever the filters of the streams', async () => {
     },
   };
   const streams = createStreams({
-    ...{ stateCache, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
-    ...{ heartbeatSeconds: 15, memoryBytes: 64_000_000, drainTimeoutMs: 600_000 },
+    stateCache,
+    log: quiet,
+    stopping: new AbortController().signal,
+    mountUrl: () => feed.mount,
+    heartbeatSeconds: 15,
+    memoryBytes: 64_000_000,
+    drainTimeoutMs: 600_000,
   });
   const position = (await real.current()).head.sequenceNumber;
   const server = createServer(({ url = '' }, response) => {

@@ -51,9 +51,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/node');
   const log = createLogger('error');
   const settings = {
-    ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '300',
     // Keeps the write-ahead log small: some tests read all of it.
-    ...{ max_wal_size: '256MB', min_wal_size: '32MB' },
+    max_wal_size: '256MB',
+    min_wal_size: '32MB',
   };
   let stop = async (): Promise<void> => {};
   const teardown = async (): Promise<void> => {

@@ -92,7 +92,10 @@ export async function callProgram(
   const ended = Promise.withResolvers<void>();
   const terminal: Terminal = Object.assign(new EventEmitter(), {
     ...splitOverrides({ NODE_ENV: 'test', ...env }),
-    ...{ stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    exitCode: 0,
     exit(code: number): void {
       terminal.exitCode = code;
       ended.resolve();

@@ -55,8 +55,10 @@ it.each([
 
 const persons = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
-    ...{ soortObjectId: 'BSN', objectId: String(900_000_000 + i) },
-    ...{ betrokkenheid: null, soortenGegevens: null },
+    soortObjectId: 'BSN',
+    objectId: String(900_000_000 + i),
+    betrokkenheid: null,
+    soortenGegevens: null,
   }));
 
 it('refuses an action for which there is no room before it encrypts its persons', async () => {

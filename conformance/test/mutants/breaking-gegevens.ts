@@ -34,7 +34,10 @@ export function seen(request: Request): Asked {
   const { headers, body } = request;
   const parts = String(headers[SIGNATURE] ?? '').split('.');
   return {
-    ...{ ...request, text: body.toString(), parts, digest: String(headers.digest ?? '') },
+    ...request,
+    text: body.toString(),
+    parts,
+    digest: String(headers.digest ?? ''),
     json: parsed(body.toString()),
     jose: parsed(Buffer.from(parts[0] ?? '', 'base64url').toString()),
     token: headers.authorization?.replace(/^bearer /i, ''),
@@ -61,9 +64,12 @@ export const accepts =
       if (!isMeant(asked, parties)) return undefined;
       const good = bytesOf(body ?? SMALL);
       return {
-        ...{ path: '/gegevens', method: 'POST', body: good },
+        path: '/gegevens',
+        method: 'POST',
+        body: good,
         headers: {
-          ...{ 'content-type': 'application/json', authorization: `Bearer ${parties.accessTokens.read}` },
+          'content-type': 'application/json',
+          authorization: `Bearer ${parties.accessTokens.read}`,
           ...signedHeaders(good, parties.identities.requester),
         },
       };

@@ -58,8 +58,10 @@ const isDay = (value: unknown): boolean => {
 const isCount = (most: number) => (value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most;
 const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  ...{ aanleverperiodeStartdatum: isDay, aanleverperiodeEinddatum: isDay },
-  ...{ page: isCount(2 ** 31 - 1), pageSize: isCount(MOST_RECORDS) },
+  aanleverperiodeStartdatum: isDay,
+  aanleverperiodeEinddatum: isDay,
+  page: isCount(2 ** 31 - 1),
+  pageSize: isCount(MOST_RECORDS),
   aanleverende_organisatie: (value) => typeof value === 'string' && value.length <= 1000,
 };
 
@@ -250,7 +252,12 @@ export async function startOtherSupplier(needs: OtherSupplierNeeds): Promise<{ u
   const signatureOf = (body: Buffer, digest: string, isDigest: boolean): string => {
     const sigD = { mId: HTTP_HEADERS, pars: ['digest'] };
     const header = {
-      ...{ alg: 'PS256', typ: 'JOSE', kid, x5c, 'x5t#S256': thumbprint, iat: Math.floor(Date.now() / 1000) },
+      alg: 'PS256',
+      typ: 'JOSE',
+      kid,
+      x5c,
+      'x5t#S256': thumbprint,
+      iat: Math.floor(Date.now() / 1000),
       ...(isDigest ? { sigD, b64: false, crit: ['sigD', 'b64'] } : {}),
     };
     const encoded = Buffer.from(JSON.stringify(header)).toString('base64url');

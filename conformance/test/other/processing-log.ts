@@ -50,8 +50,13 @@ const FIELDS: Readonly<Record<string, RegExp>> = {
       UUID,
     ]),
   ),
-  ...{ verwerkingsactiviteitUrl: ADDRESS, verwerkingsactiviteitUrlAfnemer: ADDRESS, bewaartermijn: TERM },
-  ...{ uitvoerder: /^\d{20}$/, gebruiker: upTo(40), afnemerId: upTo(40), tijdstip: MOMENT },
+  verwerkingsactiviteitUrl: ADDRESS,
+  verwerkingsactiviteitUrlAfnemer: ADDRESS,
+  bewaartermijn: TERM,
+  uitvoerder: /^\d{20}$/,
+  gebruiker: upTo(40),
+  afnemerId: upTo(40),
+  tijdstip: MOMENT,
   vertrouwelijkheid: /^(normaal|vertrouwelijk|opgeheven)$/i,
 };
 const REQUIRED = ['vertrouwelijkheid', 'tijdstip'];

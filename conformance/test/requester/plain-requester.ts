@@ -71,7 +71,10 @@ export function plainRequester(faultsNow: () => Faults): PlainRequester {
   };
   const openVerifier = async (trust: string): Promise<Verifier> =>
     createVerifier({
-      ...{ anchors: await readFile(trust, 'utf8'), revocation: 'hard', fetch: network.fetch, now: () => new Date() },
+      anchors: await readFile(trust, 'utf8'),
+      revocation: 'hard',
+      fetch: network.fetch,
+      now: () => new Date(),
       // For a machine that is busy with other tests.
       limits: { ocspTimeoutMs: 20_000, revocationDeadlineMs: 40_000 },
     });
@@ -186,14 +189,16 @@ async function take(told: Told, { body, page, faults, identity, verifier, model 
     url: told.url,
     headers: Object.entries({
       ...signedHeaders(bytes, identity),
-      ...{ 'content-type': 'application/json', authorization: `Bearer ${told.token}` },
+      'content-type': 'application/json',
+      authorization: `Bearer ${told.token}`,
     }),
     body: bytes,
   };
   const sent = faults.send?.(outgoing, identity) ?? outgoing;
   for (let attempt = 1; ; attempt += 1) {
     const answer = await fetch(sent.url, {
-      ...{ method: sent.method, headers: sent.headers },
+      method: sent.method,
+      headers: sent.headers,
       ...(sent.method === 'GET' ? {} : { body: new Uint8Array(sent.body) }),
     });
     const text = Buffer.from(await answer.arrayBuffer());

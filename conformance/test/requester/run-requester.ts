@@ -36,7 +36,9 @@ export async function openRequesterRuns(variant: 'shv' | 'vs' = 'shv'): Promise<
       const needs = { model, keys, suppliers, trust, token: 'proefsleutel', program };
       try {
         return await runCases({
-          ...{ suite: REQUESTER, tested: 'requester', isWanted },
+          suite: REQUESTER,
+          tested: 'requester',
+          isWanted,
           open: (client) => requesterSubject({ ...needs, client }),
         });
       } finally {

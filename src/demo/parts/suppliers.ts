@@ -101,19 +101,36 @@ interface Days {
 const MARKS = { confidential: 0, permission_group: 'public' };
 const LISTS = { documents: [], module_items: [], agenda_items: [] };
 const DOCUMENT = {
-  ...{ ...MARKS, id: 3, title: 'Raadsvoorstel fietspad Dorpsstraat', version: 1, types: [{ value: 'Raadsvoorstel' }] },
+  ...MARKS,
+  id: 3,
+  title: 'Raadsvoorstel fietspad Dorpsstraat',
+  version: 1,
+  types: [{ value: 'Raadsvoorstel' }],
   versions: [{ id: 1, mime_type: 'application/pdf', file_name: 'voorstel.pdf', file_size: 62_118 }],
 };
 const agendaItem = (id: number, title: string, more: object): object => ({
-  ...{ ...MARKS, ...LISTS, id, type: 'agenda_point', order: id, ...more },
+  ...MARKS,
+  ...LISTS,
+  id,
+  type: 'agenda_point',
+  order: id,
+  ...more,
   type_data: { attributes: [{ id: 1, value: title }] },
 });
 const eventOn = ({ day, changed }: Days) => ({
-  ...{ ...MARKS, id: 1, type: 'meeting', last_modified: `${changed} 10:00:00` },
+  ...MARKS,
+  id: 1,
+  type: 'meeting',
+  last_modified: `${changed} 10:00:00`,
   plannings: [{ start_date: `${day} 19:30:00` }],
 });
 const meetingOn = (days: Days): object => ({
-  ...{ ...eventOn(days), ...LISTS, organisation: { id: 9911 }, gremium: { id: 1 }, canceled: 0, body: 'council' },
+  ...eventOn(days),
+  ...LISTS,
+  organisation: { id: 9911 },
+  gremium: { id: 1 },
+  canceled: 0,
+  body: 'council',
   attributes: [{ id: 1, value: 'Raadsvergadering' }],
   agenda_items: [
     agendaItem(1, 'Aanleg van het fietspad langs de Dorpsstraat', { documents: [DOCUMENT] }),
@@ -155,7 +172,11 @@ const ibabsItem = (number: number, title: string, more: Readonly<Record<string, 
 const answersOn = ({ day }: Days): Readonly<Record<string, string>> => ({
   GetMeetingtypes: `<Type>${xml({ Id: 't1', Meetingtype: 'Raad', Description: 'Gemeenteraad' })}</Type>`,
   GetMeetingsByDateRange: `<Meeting>${xml({
-    ...{ Id: 'm1', MeetingtypeId: 't1', MeetingDate: `${day}T00:00:00`, StartTime: '20:00', Location: 'Raadzaal' },
+    Id: 'm1',
+    MeetingtypeId: 't1',
+    MeetingDate: `${day}T00:00:00`,
+    StartTime: '20:00',
+    Location: 'Raadzaal',
     Documents: ibabsDocument(1, 'Agenda raadsvergadering'),
     ListItems: '',
     MeetingItems:

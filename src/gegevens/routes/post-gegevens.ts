@@ -271,9 +271,14 @@ function journalLine(request: FastifyRequest, exchange: Exchange, page: FoundPag
   const { traceId, spanId, parentSpanId = null } = traceOf(request);
   const isDelegated = actor !== undefined || publishedFor !== undefined;
   return {
-    ...{ requestId: request.id, oin: exchange.oin ?? null, subject, tokenHash },
+    requestId: request.id,
+    oin: exchange.oin ?? null,
+    subject,
+    tokenHash,
     fscTransactieId: fscTransaction(request).fscTransactionId ?? null,
-    ...{ traceId, spanId, parentSpanId },
+    traceId,
+    spanId,
+    parentSpanId,
     vraag: exchange.text,
     vraagDigest: exchange.digest,
     vraagHandtekening: exchange.signature,

@@ -131,7 +131,11 @@ function findReplaced(earlier: readonly EarlierLevering[], delivery: ReadDeliver
     const renamed = replaced.find((each) => each.naamSleutel !== naamSleutel);
     return {
       organisatie: naam ?? sleutel,
-      ...{ kvkNummer, gemeente, periodeStart, periodeEinde, conflicts },
+      kvkNummer,
+      gemeente,
+      periodeStart,
+      periodeEinde,
+      conflicts,
       nameBefore: renamed?.naam ?? null,
       reasons: [
         ...(renamed === undefined ? [] : (['other-name'] as const)),

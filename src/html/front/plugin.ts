@@ -13,7 +13,8 @@ export const front = fp(
     app.decorate('interfacePage', (one) => apiPage(one, brand));
     for (const one of app.interfaces) {
       await mountScope(app, {
-        ...{ prefix: `${one.prefix}/docs`, rateLimit: one.rateLimit },
+        prefix: `${one.prefix}/docs`,
+        rateLimit: one.rateLimit,
         routes: (scope) => swaggerUi(scope, one),
       });
     }

@@ -73,7 +73,9 @@ function rootPage(
   const title = brand.organisation ?? site.name;
   const description = 'Wat u op dit adres vindt.';
   return renderPage(site, {
-    ...{ title, description, canonical: `${publicBaseUrl()}/` },
+    title,
+    description,
+    canonical: `${publicBaseUrl()}/`,
     body: [
       heading(1, title),
       html`<p class="kv-lead">${description}</p>`,

@@ -72,11 +72,19 @@ export async function createAuthority(options: AuthorityOptions) {
   const [crlUrl, rootCrlUrl] = [`${address}/intermediate.crl`, `${address}/root.crl`] as const;
 
   const rootCertificate = mintCertificate({
-    ...{ subject: ROOT, key: rootKey, issuer: root, from: now(), days: 3650 },
+    subject: ROOT,
+    key: rootKey,
+    issuer: root,
+    from: now(),
+    days: 3650,
     extensions: authorityExtensions(),
   });
   const certificate = mintCertificate({
-    ...{ subject: INTERMEDIATE, key, issuer: root, from: now(), days: 1825 },
+    subject: INTERMEDIATE,
+    key,
+    issuer: root,
+    from: now(),
+    days: 1825,
     extensions: [...authorityExtensions(0), ...statusExtensions(SERVICES_POLICY, ocspUrl, rootCrlUrl)],
   });
   await writeFile(file('root.pem'), rootCertificate.toString());
@@ -92,7 +100,11 @@ export async function createAuthority(options: AuthorityOptions) {
       ['serialNumber', oin],
     ];
     const leaf = mintCertificate({
-      ...{ subject, key: await keepKey(files.key), issuer: intermediate, from: now(), days: 730 },
+      subject,
+      key: await keepKey(files.key),
+      issuer: intermediate,
+      from: now(),
+      days: 730,
       extensions: [...partyExtensions(), ...statusExtensions(SERVICES_POLICY, ocspUrl, crlUrl)],
     });
     await writeFile(files.certificate, leaf.toString());

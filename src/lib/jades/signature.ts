@@ -189,7 +189,11 @@ export function createSigner({ key, chain, kid, now, time = 'iat' }: SignerOptio
   const header = (style: SignatureStyle): string => {
     const at = now();
     const members = {
-      ...{ alg, typ: 'JOSE', kid, x5c, 'x5t#S256': chain[0]?.thumbprint },
+      alg,
+      typ: 'JOSE',
+      kid,
+      x5c,
+      'x5t#S256': chain[0]?.thumbprint,
       ...(time === 'iat' ? { iat: Math.floor(at.getTime() / 1000) } : {}),
       ...(time === 'sigT' ? { sigT: `${at.toISOString().slice(0, 19)}Z` } : {}),
       ...critical(style),

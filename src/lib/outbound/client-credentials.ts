@@ -59,7 +59,8 @@ async function fetchToken(credentials: ClientCredentials, dispatcher: Dispatcher
   const { tokenUrl, clientId, clientSecret = '', scopes } = credentials;
   const assertion = await credentials.assertion?.();
   const form = {
-    ...{ grant_type: 'client_credentials', scope: scopes.join(' ') },
+    grant_type: 'client_credentials',
+    scope: scopes.join(' '),
     ...(assertion === undefined ? {} : { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion }),
   };
   const basic = Buffer.from([clientId, clientSecret].map(encodeURIComponent).join(':')).toString('base64');

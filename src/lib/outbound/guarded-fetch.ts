@@ -198,7 +198,10 @@ export interface GuardedFetchOptions extends AddressRules {
 /** Fetches the bytes of a 200 answer, such as those at an address in a certificate, with at most two redirects on the same host. */
 export function createGuardedFetch({ proxy, ...rules }: GuardedFetchOptions) {
   const connections = createGuardedConnections({
-    ...{ rules, proxy, maxRedirects: MAX_REDIRECTS, connectTimeoutMs: CONNECT_TIMEOUT_MS },
+    rules,
+    proxy,
+    maxRedirects: MAX_REDIRECTS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
   return {

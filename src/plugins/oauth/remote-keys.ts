@@ -111,7 +111,10 @@ export async function findKey<T extends object, K>(
 
 export function createKeysClient(clock: Clock, proxy?: ProxySettings): OutboundClient {
   return createOutboundClient({
-    ...{ clock, timeoutMs: TIMEOUT_MS, maxBytes: 262_144, connections: 1 },
+    clock,
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: 262_144,
+    connections: 1,
     ...(proxy === undefined ? {} : { proxy }),
     // The operator chose the address.
     allowPrivate: true,

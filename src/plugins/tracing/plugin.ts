@@ -150,7 +150,15 @@ function withListed(span: ReadableSpan): ReadableSpan {
   const attributes: Attributes = Object.fromEntries(listed);
   const isRefused = kind === SpanKind.SERVER && Number(attributes['http.response.status_code']) < 500;
   return {
-    ...{ name, kind, startTime, endTime, duration, ended, resource, instrumentationScope, attributes },
+    name,
+    kind,
+    startTime,
+    endTime,
+    duration,
+    ended,
+    resource,
+    instrumentationScope,
+    attributes,
     ...(parentSpanContext === undefined ? {} : { parentSpanContext }),
     spanContext: () => ({ traceId, spanId, traceFlags }),
     // A refused request is the client's fault, and no error of the service (semantic conventions for HTTP).

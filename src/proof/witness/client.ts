@@ -241,7 +241,12 @@ export async function readPolicy(path: string): Promise<Policy> {
 export function openWitnesses(app: FastifyInstance, policy: Policy): WitnessClient {
   const { metrics, log, clock, stopping, database } = app;
   const client = createWitnessClient({
-    ...{ metrics, log, clock, stopping, policy, proxy: app.settings.server },
+    metrics,
+    log,
+    clock,
+    stopping,
+    policy,
+    proxy: app.settings.server,
     async proveConsistency(name, oldSize, newSize) {
       const { pool } = database;
       const origin = await readOrigin(pool, name);

@@ -36,22 +36,30 @@ export function openDependencies({ config, database, clock, log, publicBaseUrl, 
   // All calls to a supplier, or to a host of one, share its slots.
   const slots = (supplier: string) => createCallSlots(pool, supplier, { atOnce: 4, slotSeconds }, log);
   const hosted = (scheme: SupplierScheme) => ({
-    ...{ ...shared, allowPrivate, maxBytes },
+    ...shared,
+    allowPrivate,
+    maxBytes,
     slots: (host: string) => slots(`${scheme} ${host}`),
   });
   const ibabs = new IbabsClient({
-    ...{ ...shared, allowPrivate, base: aggregator.ibabsUrl },
+    ...shared,
+    allowPrivate,
+    base: aggregator.ibabsUrl,
     slots: createCallSlots(pool, 'ibabs', { atOnce: 2, slotSeconds, perMinute }, log),
   });
   const client = createOutboundClient({
-    ...{ ...shared, allowPrivate, maxBytes },
+    ...shared,
+    allowPrivate,
+    maxBytes,
     timeoutMs: raadsfeed.sourcesTimeoutMs,
     connections: 4,
     traceContextTo: server.traceContextTo,
   });
   const adapters: Readonly<Record<SupplierScheme, SourceAdapter>> = {
     notubiz: createNotubizAdapter({
-      ...{ ...shared, base: aggregator.notubizUrl, categories: aggregator.notubizWooCategories },
+      ...shared,
+      base: aggregator.notubizUrl,
+      categories: aggregator.notubizWooCategories,
       slots: slots('notubiz'),
     }),
     ibabs: createAdapter(createIbabs(ibabs), clock),
@@ -60,7 +68,11 @@ export function openDependencies({ config, database, clock, log, publicBaseUrl, 
   };
   return {
     ...aggregator,
-    ...{ pool, clock, log, client, adapters },
+    pool,
+    clock,
+    log,
+    client,
+    adapters,
     proof: proof('raadsfeed'),
     validate: createLineValidator(),
     /** By the published draft instead of our contract: for records of other feeds. */

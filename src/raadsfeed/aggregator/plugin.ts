@@ -25,7 +25,11 @@ export const aggregator = fp(
     const deps = openDependencies({ config, database, clock, log, publicBaseUrl, proof });
     const schedulers = (['feed', ...SUPPLIER_SCHEMES] as const).map((kind) =>
       createScheduler({
-        ...{ pool, log, kind, leaseSeconds, stopping },
+        pool,
+        log,
+        kind,
+        leaseSeconds,
+        stopping,
         holder: `${hostname()} ${process.pid} ${randomUUID()}`,
         concurrency: kind === 'feed' ? concurrency : SUPPLIERS_AT_ONCE,
         run: (lease, signal) => runSource(lease, kind === 'feed' ? followSource : readSupplier, deps, signal),

@@ -38,7 +38,7 @@ export function feedPublishCommand(terminal: Terminal): Command {
         const { output } = context;
         const accept: Accept = (_line, { organisatiecode }) =>
           organisatie === undefined || organisatiecode === organisatie ? undefined : `is not of ${organisatie}`;
-        const result = await publishFeedLines(files, context, { ...{ strict, partial }, accept });
+        const result = await publishFeedLines(files, context, { strict, partial, accept });
         const { lines, recorded, noOp, refused, faults } = result;
         output.result(result, () => {
           reportFaults(output, faults);
@@ -149,7 +149,10 @@ async function publishFeedLines(
       if (strict && counts.refused > 0) break;
       const source = name === '-' && partial ? stdin : createReadStream(name === '-' ? copy : name, { signal });
       await publishLines(source, counts, {
-        ...{ validate, accept, signal, strict },
+        validate,
+        accept,
+        signal,
+        strict,
         publisher: publish ? publisher : undefined,
         refused: (line, reasons) => {
           const file = name === '-' ? 'standard input' : name;

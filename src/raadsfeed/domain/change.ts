@@ -73,8 +73,12 @@ export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
     const { data } = line;
     const { sourceNumbers: _, ...shared } = origin ?? {};
     return {
-      ...{ op, resourceType, resource: resourceOf(line), organisatienaam: data.organisatie.naam },
-      ...{ dataText: JSON.stringify(data), contentHash: contentHash(data) },
+      op,
+      resourceType,
+      resource: resourceOf(line),
+      organisatienaam: data.organisatie.naam,
+      dataText: JSON.stringify(data),
+      contentHash: contentHash(data),
       ...shared,
       gewijzigdOp: origin?.gewijzigdOp ?? data.gewijzigdop,
     };

@@ -70,7 +70,8 @@ const READING_BYTES = 64 * 1024 * 1024;
 /** @param maxBytes 0 keeps nothing */
 export function createResponseCache(maxBytes: number, stateCache: FeedStateCache) {
   const memory = createSemaphore({
-    ...{ maxWeight: READING_BYTES, waitMs: WAIT_MS },
+    maxWeight: READING_BYTES,
+    waitMs: WAIT_MS,
     full: () => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }),
   });
   const responses = new LRUCache<string, CachedResponse>({

@@ -95,11 +95,16 @@ export function createStreams(options: StreamsOptions) {
   const { stateCache, log, mountUrl, memoryBytes, drainTimeoutMs, stopping } = options;
   const open = new Set<OpenStream>();
   const memory = createSemaphore({
-    ...{ maxWeight: memoryBytes, smallWeight: SMALL_PART, clientShare: CLIENT_SHARE, waitMs: WAIT_MS },
+    maxWeight: memoryBytes,
+    smallWeight: SMALL_PART,
+    clientShare: CLIENT_SHARE,
+    waitMs: WAIT_MS,
     full: () => new Error('there was no memory for it: too many clients do not read'),
   });
   const turns = createSemaphore({
-    ...{ maxWeight: READS, clientShare: 1 / 2, waitMs: WAIT_MS },
+    maxWeight: READS,
+    clientShare: 1 / 2,
+    waitMs: WAIT_MS,
     full: () => new Error('it could not read in time: too many streams catch up'),
   });
   const pages = new LRUCache<string, Page, StreamStart>({
@@ -271,7 +276,9 @@ function toStream(response: ServerResponse, start: StreamStart, drainTimeoutMs: 
   response.on('error', cut).once('close', () => ending.abort());
   return {
     ...start,
-    ...{ sentAt: Number.NEGATIVE_INFINITY, ended: ending.signal, cut },
+    sentAt: Number.NEGATIVE_INFINITY,
+    ended: ending.signal,
+    cut,
     end: () => void response.end(),
     send: (bytes) =>
       new Promise((resolve) => {

@@ -21,7 +21,11 @@ export type PagesContext = ReturnType<typeof createContext>;
 export function createContext(app: FastifyInstance, requireIndex: RequireIndex) {
   const { stateCache, responses, mountUrl, completenessOf } = app.feed;
   return {
-    ...{ requireIndex, stateCache, responses, completenessOf, clock: app.clock },
+    requireIndex,
+    stateCache,
+    responses,
+    completenessOf,
+    clock: app.clock,
     // The primary: a redaction takes effect with its commit.
     pool: app.database.publicPool,
     baseUrl: app.publicBaseUrl,

@@ -33,7 +33,10 @@ export async function frontPage(context: PagesContext): Promise<Page> {
   const beside = ({ organisatiecode }: Item): string | undefined =>
     organisations.length > 1 ? names.get(organisatiecode) : undefined;
   const list = (text: string, address: Parameters<typeof searchPath>[0]) => ({
-    ...{ now, beside, most: SHOWN, bytes: LIST_BYTES },
+    now,
+    beside,
+    most: SHOWN,
+    bytes: LIST_BYTES,
     all: { href: searchPath(address), text },
   });
   const held = { soort: 'vergaderingen' };

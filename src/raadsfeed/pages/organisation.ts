@@ -47,7 +47,10 @@ export async function organisationPage(
     listBodies(pool, { organisatiecode, now }, { limit: BODIES + 1 }),
     gremium === undefined ? [] : listBodies(pool, { organisatiecode, gremium, now }, { limit: 1 }),
     listItems(pool, {
-      ...{ organisatiecode, gremium, resourceType: 'Informatieobject', order: 'stored' },
+      organisatiecode,
+      gremium,
+      resourceType: 'Informatieobject',
+      order: 'stored',
       limit: DOCUMENTS + 1,
     }),
     context.completenessOf(organisatiecode),

@@ -80,7 +80,10 @@ function pagesRoutes(app: FastifyInstance, context: PagesContext, site: Site): v
         const state = await stateCache.current();
         const { page, status } = await make();
         return {
-          ...{ status, state, maxAgeSeconds: MAX_AGE_SECONDS, keptMs: KEPT_MS },
+          status,
+          state,
+          maxAgeSeconds: MAX_AGE_SECONDS,
+          keptMs: KEPT_MS,
           body: renderPage(site, page),
           contentType: 'text/html; charset=utf-8',
           link: page.json === undefined ? undefined : `<${page.json}>; rel="alternate"; type="application/json"`,

@@ -17,7 +17,8 @@ import { type ResourceView, readData, textParagraph, textPieces } from './view.t
 /** For each type: the member with its name, its page, and what longer lists there are: the direction of their references, and their titles. */
 const KINDS: Readonly<Record<ResourceType, Kind>> = {
   Vergadering: {
-    ...{ name: 'naam', page: meetingPage },
+    name: 'naam',
+    page: meetingPage,
     lists: {
       Vergadering: ['to', 'Delen van de vergadering'],
       Agendapunt: ['to', 'Agendapunten van de vergadering'],
@@ -26,7 +27,8 @@ const KINDS: Readonly<Record<ResourceType, Kind>> = {
   },
   Agendapunt: { name: 'agendapuntnaam', page: itemPage, lists: {} },
   Informatieobject: {
-    ...{ name: 'titel', page: documentPage },
+    name: 'titel',
+    page: documentPage,
     lists: {
       Vergadering: ['from', 'Besproken in vergaderingen'],
       Agendapunt: ['from', 'Besproken bij agendapunten'],

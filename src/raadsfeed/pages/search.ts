@@ -82,8 +82,15 @@ function sortOf(address: SearchAddress, kind: KindQuery | undefined): (typeof SO
 type Found = Awaited<ReturnType<typeof runSearch>>;
 
 const NOTHING = {
-  ...{ items: [], total: 0, isMore: false, organisations: [], types: [], bodies: [] },
-  ...{ words: undefined, kind: undefined, missing: [] },
+  items: [],
+  total: 0,
+  isMore: false,
+  organisations: [],
+  types: [],
+  bodies: [],
+  words: undefined,
+  kind: undefined,
+  missing: [],
 };
 
 /**
@@ -107,7 +114,10 @@ export async function runSearch(
   const days = [van, komend && dutchDay(clock.now())].filter((date) => date !== undefined).toSorted();
   const from = days.at(-1);
   const request = {
-    ...{ organisatiecode: organisatie, gremium, resourceType: kind?.type ?? typeOf(soort), ...part },
+    organisatiecode: organisatie,
+    gremium,
+    resourceType: kind?.type ?? typeOf(soort),
+    ...part,
     from: from === undefined ? undefined : midnight(from),
     to: tot === undefined ? undefined : midnight(dayAfter(tot)),
     ...(follow === undefined ? { sort: sortOf(address, kind) } : ({ sort: 'nieuwste', before: follow.voor } as const)),

@@ -15,7 +15,10 @@ const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 export function createRegisterClient({ raadsfeed, server }: Pick<Config, 'raadsfeed' | 'server'>, clock: Clock) {
   return createOutboundClient({
-    ...{ clock, maxBytes: MAX_DOCUMENT_BYTES, connections: 1, proxy: server },
+    clock,
+    maxBytes: MAX_DOCUMENT_BYTES,
+    connections: 1,
+    proxy: server,
     timeoutMs: Math.min(raadsfeed.sourcesTimeoutMs, 30_000),
     allowPrivate: raadsfeed.sourcesAllowPrivate,
   });

@@ -47,7 +47,8 @@ function serviceDocument(
   return {
     rol,
     organisaties: organisations.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => ({
-      ...{ organisatiecode, naam },
+      organisatiecode,
+      naam,
       ...(laatstBijgewerkt && { laatstBijgewerkt: laatstBijgewerkt.toISOString() }),
       ...(herkomst !== null && { herkomst }),
       herkomstSoort,

@@ -153,7 +153,8 @@ export async function readAfter(db: Db, after: number, limit: number, filter: Re
   if (textsInRange < expected && after >= state.historyAfter.sequenceNumber)
     throw new MissingNumberError(numbers().find((number) => !texts.has(number)) ?? after);
   return {
-    ...{ epoch, state: found === undefined ? state : joinStates(found.state, state) },
+    epoch,
+    state: found === undefined ? state : joinStates(found.state, state),
     large,
     records: [...texts.values()],
     isAll: !isCut && textsInRange < limit,

@@ -77,7 +77,9 @@ export async function findMissing(
     .filter((found) => !keys.has(resourceKey(found)))
     .map((found): Removal => ({ op: 'delete', ...found, verwijderreden: 'ingetrokken' }));
   return {
-    ...{ removals, present: present.length, isMassDelete: isMassDelete(removals.length, present.length) },
+    removals,
+    present: present.length,
+    isMassDelete: isMassDelete(removals.length, present.length),
     refresh: () => findMissing(pool, organisatiecode, keys, upTo),
   };
 }

@@ -178,8 +178,14 @@ function explain(activiteit: Activiteit, nameOf: NameOf) {
   const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit;
   const { toelichtingGrondslag, bewaartermijn, herkomst, afnemendeCategorieOntvangers } = activiteit;
   return {
-    ...{ naam, verantwoordelijkeOrganisatie: nameOf(verantwoordelijkeOrganisatie), doel, grondslag },
-    ...{ toelichtingGrondslag, bewaartermijn, herkomst, afnemendeCategorieOntvangers },
+    naam,
+    verantwoordelijkeOrganisatie: nameOf(verantwoordelijkeOrganisatie),
+    doel,
+    grondslag,
+    toelichtingGrondslag,
+    bewaartermijn,
+    herkomst,
+    afnemendeCategorieOntvangers,
   };
 }
 
@@ -191,7 +197,10 @@ function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: Over
   return {
     actieId,
     tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
-    ...{ actieNaam, handelingNaam, verwerkingNaam, uitvoerder },
+    actieNaam,
+    handelingNaam,
+    verwerkingNaam,
+    uitvoerder,
     ontvanger: recipientOf(versie, bsn, nameOf),
     rol: distinct(objecten.map(({ betrokkenheid }) => betrokkenheid)),
     soortenGegevens: distinct(objecten.flatMap(({ soortenGegevens }) => soortenGegevens ?? [])),

@@ -4,16 +4,19 @@ import { chooseLeveringen, type Levering, type Period, uncoveredDays } from '../
 
 function levering(id: number, { start, end }: Period, gemeenteSleutel: string | null = null): Levering {
   return {
-    ...{ id, invoerId: id, nummer: 0, organisatieSleutel: 'o', naam: 'O', gemeenteSleutel },
-    ...{
-      periodeStart: start,
-      periodeEinde: end,
-      aangeleverdOp: new Date(0),
-      head: '{}',
-      records: 1,
-      zaken: 0,
-      bytes: 0,
-    },
+    id,
+    invoerId: id,
+    nummer: 0,
+    organisatieSleutel: 'o',
+    naam: 'O',
+    gemeenteSleutel,
+    periodeStart: start,
+    periodeEinde: end,
+    aangeleverdOp: new Date(0),
+    head: '{}',
+    records: 1,
+    zaken: 0,
+    bytes: 0,
   };
 }
 

@@ -85,8 +85,13 @@ export async function openPreflightKit(): Promise<PreflightKit> {
     const key = pair ?? made;
     const { authority } = supplier;
     const leaf = mintLeaf({
-      ...{ key, issuer: authority.issuers.intermediate, now: new Date(), organization: 'Voorbeeld Leverancier' },
-      ...{ oin: authority.supplier.oin, ocspUrl: authority.ocspUrl, crlUrl: authority.crlUrl },
+      key,
+      issuer: authority.issuers.intermediate,
+      now: new Date(),
+      organization: 'Voorbeeld Leverancier',
+      oin: authority.supplier.oin,
+      ocspUrl: authority.ocspUrl,
+      crlUrl: authority.crlUrl,
       notBefore: new Date(Date.now() - 40 * 86_400_000),
       notAfter: new Date(Date.now() + days * 86_400_000),
       ...given,
@@ -130,7 +135,16 @@ export async function openPreflightKit(): Promise<PreflightKit> {
     return `http://127.0.0.1:${portOf(server)}`;
   };
   return {
-    ...{ dir, supplier, environment, tokenFile, secrets, write, mint, run, call, listen },
+    dir,
+    supplier,
+    environment,
+    tokenFile,
+    secrets,
+    write,
+    mint,
+    run,
+    call,
+    listen,
     signedWith: ({ keyPem, chain }) => ({
       GEGEVENS_SIGNING_KEY: write('key.pem', keyPem),
       GEGEVENS_SIGNING_CHAIN: write('chain.pem', chain),

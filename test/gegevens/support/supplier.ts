@@ -160,7 +160,10 @@ export async function openSupplier(
     },
     import: (variant, path, options = {}) =>
       importFile(pool, {
-        ...{ path, model: models[variant], signal: new AbortController().signal, replace: true },
+        path,
+        model: models[variant],
+        signal: new AbortController().signal,
+        replace: true,
         ...options,
       }),
     async another(extra = {}) {

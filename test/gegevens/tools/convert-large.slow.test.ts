@@ -31,8 +31,12 @@ beforeAll(async () => {
   for (let n = 0; n < SIGNALS; n += 1) {
     const signal = {
       ID: `S-${n}`,
-      ...{ crisissignaal: false, bedrag: n % 5000, ontstaansdatum: '2025-12-01', signaaldatum: '2026-01-14' },
-      ...{ status: 'Nog niet opgepakt', signaalpartner: { type: 'Water' } },
+      crisissignaal: false,
+      bedrag: n % 5000,
+      ontstaansdatum: '2025-12-01',
+      signaaldatum: '2026-01-14',
+      status: 'Nog niet opgepakt',
+      signaalpartner: { type: 'Water' },
       client: {
         Burgerservicenummer: '999990019',
         Achternaam: NAME,

@@ -218,7 +218,9 @@ describe('an unresponsive host', () => {
     const started = performance.now();
     const { lines } = await kit.run(
       {
-        ...{ OAUTH_ISSUER: silent, OAUTH_JWKS_URL: '', FSC_TOKEN_CERTIFICATES: `${silent}/jwks.json` },
+        OAUTH_ISSUER: silent,
+        OAUTH_JWKS_URL: '',
+        FSC_TOKEN_CERTIFICATES: `${silent}/jwks.json`,
         ...{
           PUBLIC_BASE_URL: silent,
           DATABASE_URL: silent.replace('http:', `postgres://x:${kit.secrets.database}@`).replace('@//', '@'),

@@ -45,8 +45,9 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       env: {
         AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
         VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 1).toString('base64')}`,
-        ...{ PROOF_KEY: Buffer.alloc(32, 9).toString('base64'), PROOF_STATE: join(directory, 'state.json') },
-        ...{ PROOF_WITNESSES: join(directory, 'witnesses') },
+        PROOF_KEY: Buffer.alloc(32, 9).toString('base64'),
+        PROOF_STATE: join(directory, 'state.json'),
+        PROOF_WITNESSES: join(directory, 'witnesses'),
         PAGES_LINKS: 'contact=https://gemeente.example/contact',
       },
     });

@@ -32,8 +32,11 @@ beforeAll(async () => {
   await writeFile(join(folder, 'logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
   await writeFile(join(folder, 'favicon.png'), PNG);
   pages = await startPages({
-    ...{ PAGES_LINKS, PAGES_THEME_CSS: join(folder, 'theme.css'), ORGANISATION_NAME: 'Gemeente Voorbeeldstad' },
-    ...{ RAADSFEED_DIWOO: 'true', RAADSFEED_ROL: 'aggregator' },
+    PAGES_LINKS,
+    PAGES_THEME_CSS: join(folder, 'theme.css'),
+    ORGANISATION_NAME: 'Gemeente Voorbeeldstad',
+    RAADSFEED_DIWOO: 'true',
+    RAADSFEED_ROL: 'aggregator',
   });
   await pages.publishAndIndex([
     document('stuk', { bestandsurl: 'https://raad.example/stuk.pdf' }),

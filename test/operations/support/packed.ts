@@ -33,7 +33,8 @@ export function operatorEnvironment(more: Readonly<Record<string, string>> = {})
     // Shared compile cache, so that start-up code is compiled once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     KOPPELVLAK_HOME: join(inject('databaseHomes'), 'package'),
-    ...{ PORT: '0', MANAGEMENT_PORT: '0' },
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
     ...more,
   };
 }

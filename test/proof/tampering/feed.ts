@@ -69,9 +69,13 @@ export const FEED_TRIES: Readonly<Record<string, Try>> = {
   async 'disguised as redaction'(db) {
     const { n, name } = await feedRecord(db);
     const text = JSON.stringify({
-      ...{ sequenceNumber: n, op: 'redact', resourceType: 'Vergadering' },
+      sequenceNumber: n,
+      op: 'redact',
+      resourceType: 'Vergadering',
       resource: { organisatiecode: 'gm9901', bronidentificatie: 'x' },
-      ...{ storedAt: '2026-01-01T00:00:00.000Z', verwijderreden: 'overig', geredigeerdeSequenceNumbers: [n] },
+      storedAt: '2026-01-01T00:00:00.000Z',
+      verwijderreden: 'overig',
+      geredigeerdeSequenceNumbers: [n],
     });
     await db.query('update raadsfeed.texts set record_prefix = $2, record_suffix = null where sequence_number = $1', [
       n,

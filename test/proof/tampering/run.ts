@@ -40,7 +40,9 @@ async function judgeLog(
   const note = published(log);
   const records: StoredProof[] = [];
   await verifyLog({
-    ...{ db, log, proofKey },
+    db,
+    log,
+    proofKey,
     records: kept(storedProofs(db, logOf(log)), records),
     published: () => note,
     found: (fault) => faults.push(fault),

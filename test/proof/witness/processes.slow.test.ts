@@ -47,10 +47,17 @@ class Municipality {
 
   get env(): Record<string, string> {
     return {
-      ...{ NODE_ENV: 'test', AREAS: 'raadsfeed', LOG_LEVEL: 'error', 'server.overloadEventLoopDelayMs': '0' },
-      ...{ PORT: new URL(this.url).port, MANAGEMENT_PORT: new URL(this.management).port },
-      ...{ DATABASE_URL: this.database.url, KOPPELVLAK_HOME: this.directory },
-      ...{ PROOF_KEY: this.proofKey.toString('base64'), PROOF_STATE: this.state, 'proof.intervalSeconds': '1' },
+      NODE_ENV: 'test',
+      AREAS: 'raadsfeed',
+      LOG_LEVEL: 'error',
+      'server.overloadEventLoopDelayMs': '0',
+      PORT: new URL(this.url).port,
+      MANAGEMENT_PORT: new URL(this.management).port,
+      DATABASE_URL: this.database.url,
+      KOPPELVLAK_HOME: this.directory,
+      PROOF_KEY: this.proofKey.toString('base64'),
+      PROOF_STATE: this.state,
+      'proof.intervalSeconds': '1',
     };
   }
 

@@ -65,11 +65,17 @@ const service = {
 };
 const data = { naam: 'x' };
 const upsert = (sequenceNumber: number, more: object = {}) => ({
-  ...{ sequenceNumber, op: 'upsert', data, contentHash: contentHash(data) },
+  sequenceNumber,
+  op: 'upsert',
+  data,
+  contentHash: contentHash(data),
   ...more,
 });
 const redact = (sequenceNumber: number, geredigeerdeSequenceNumbers?: unknown) => ({
-  ...{ sequenceNumber, op: 'redact', verwijderreden: 'correctie', geredigeerdeSequenceNumbers },
+  sequenceNumber,
+  op: 'redact',
+  verwijderreden: 'correctie',
+  geredigeerdeSequenceNumbers,
 });
 const snapshot = (...records: object[]): Answer => ({
   body: { records, feedCursor: 'begin', cursor: null, hasMore: false, next: null },
@@ -102,7 +108,10 @@ it.each([
         here,
         body: {
           records: [upsert(1), upsert(2, { data: { naam: 'HERE' } }), { ...redact(3, [1]), extra: 'HERE' }],
-          ...{ cursor: 'c', head: 3, hasMore: false, next: null },
+          cursor: 'c',
+          head: 3,
+          hasMore: false,
+          next: null,
         },
       },
     ],

@@ -72,12 +72,19 @@ it("delays its supplier's other sources by one turn, and is reported as the faul
         organisatiecodes: [`gm000${i + 1}`],
         naam: `Gemeente ${i}`,
       },
-      ...{ vanaf: '2025-01-01', tot: '2025-06-30' },
+      vanaf: '2025-01-01',
+      tot: '2025-06-30',
     })),
   );
   const stop = new AbortController();
   const scheduler = createScheduler({
-    ...{ pool, log: quiet, holder: 'test', kind: 'go', concurrency: 2, leaseSeconds: 30, stopping: stop.signal },
+    pool,
+    log: quiet,
+    holder: 'test',
+    kind: 'go',
+    concurrency: 2,
+    leaseSeconds: 30,
+    stopping: stop.signal,
     run: (lease, signal) => runSource(lease, readSupplier, deps, signal),
   });
   try {

@@ -96,7 +96,9 @@ describe('every text of a supplier is converted', () => {
     onTestFinished(() => supplier.close());
     const document = (n: number): ibabs.Fields => ibabs.documentOf(n, { DisplayName: html(`Stuk ${n}`) });
     const type = {
-      ...{ Id: ibabs.guid(9001), Meetingtype: html('Raad'), Description: html('Gemeenteraad') },
+      Id: ibabs.guid(9001),
+      Meetingtype: html('Raad'),
+      Description: html('Gemeenteraad'),
       Abbreviation: html('R'),
     };
     const items = [
@@ -104,7 +106,9 @@ describe('every text of a supplier is converted', () => {
       ibabs.itemOf(12, html('2'), { Title: null }),
     ];
     const meeting = ibabs.meetingOf(1, '2026-01-29', {
-      ...{ Location: html('Zaal'), Explanation: html('Toelichting'), MeetingItems: items },
+      Location: html('Zaal'),
+      Explanation: html('Toelichting'),
+      MeetingItems: items,
       Documents: [ibabs.documentOf(501, { DisplayName: null, FileName: 'B&amp;W.pdf' })],
     });
     const agendapunt = `${html('Raad')} 29-1-2026\\n1 Punt`;
@@ -132,7 +136,9 @@ describe('every text of a supplier is converted', () => {
     );
     expectNoMarkup(feed);
     expect(feed.get(`Vergadering/ibabs-meeting-${ibabs.guid(1)}`)).toMatchObject({
-      ...{ naam: said('Gemeenteraad'), vergaderingstype: said('Raad'), locatie: said('Zaal') },
+      naam: said('Gemeenteraad'),
+      vergaderingstype: said('Raad'),
+      locatie: said('Zaal'),
       vergadertoelichting: said('Toelichting'),
       georganiseerddoorgremium: { gremiumnaam: said('Gemeenteraad') },
     });
@@ -148,7 +154,9 @@ describe('every text of a supplier is converted', () => {
       agendapunten: [{ bronidentificatie: `ibabs-agendapunt-${ibabs.guid(11)}` }],
     });
     expect(feed.get(`Informatieobject/ibabs-registerstuk-${ibabs.guid(2)}`)).toMatchObject({
-      ...{ titel: said('Stuk'), informatieobjecttype: said('Moties'), omschrijving: `Status: ${said('Verworpen')}` },
+      titel: said('Stuk'),
+      informatieobjecttype: said('Moties'),
+      omschrijving: `Status: ${said('Verworpen')}`,
     });
   });
 
@@ -174,7 +182,8 @@ describe('every text of a supplier is converted', () => {
     await feed.round();
     expectNoMarkup(feed);
     expect(feed.get('Vergadering/go-meeting-11')).toMatchObject({
-      ...{ naam: said('Raad'), locatie: said('Zaal') },
+      naam: said('Raad'),
+      locatie: said('Zaal'),
       georganiseerddoorgremium: { gremiumnaam: said('Gemeenteraad') },
     });
     expect(feed.get('Vergadering/go-meeting-12')).toMatchObject({
@@ -182,7 +191,9 @@ describe('every text of a supplier is converted', () => {
       vergadertoelichting: `Welkom\n${said('Toelichting')}`,
     });
     expect(feed.get('Agendapunt/go-agendapunt-1')).toMatchObject({
-      ...{ agendapuntnaam: said('Punt'), omschrijving: said('Uitleg'), geplandvolgnummer: said('1') },
+      agendapuntnaam: said('Punt'),
+      omschrijving: said('Uitleg'),
+      geplandvolgnummer: said('1'),
     });
     expect(feed.get('Agendapunt/go-agendapunt-2').agendapuntnaam).toBe(said('2'));
     expect(feed.get('Informatieobject/go-document-102')).toMatchObject({
@@ -217,7 +228,9 @@ describe('every text of a supplier is converted', () => {
     await feed.round();
     expectNoMarkup(feed);
     expect(feed.get('Vergadering/parlaeus-meeting-a1')).toMatchObject({
-      ...{ naam: said('Raad'), locatie: said('Zaal'), vergadertoelichting: said('Toelichting') },
+      naam: said('Raad'),
+      locatie: said('Zaal'),
+      vergadertoelichting: said('Toelichting'),
       georganiseerddoorgremium: { gremiumnaam: said('Gemeenteraad') },
     });
     expect(feed.get('Agendapunt/parlaeus-agendapunt-p1')).toMatchObject({
@@ -262,13 +275,18 @@ describe('every text of a supplier is converted', () => {
     await feed.round({ window: QUARTER });
     expectNoMarkup(feed);
     expect(feed.get('Vergadering/meeting-20')).toMatchObject({
-      ...{ naam: said('Raad'), locatie: said('Zaal'), vergaderingstype: said('council') },
+      naam: said('Raad'),
+      locatie: said('Zaal'),
+      vergaderingstype: said('council'),
       vergadertoelichting: said('Toelichting'),
       georganiseerddoorgremium: { gremiumnaam: said('Gemeenteraad') },
     });
     expect(feed.get('Agendapunt/agendapunt-201')).toMatchObject({
-      ...{ agendapuntnaam: said('Punt'), tussenkop: said('Punt'), omschrijving: said('Uitleg') },
-      ...{ geplandvolgnummer: said('1'), volgnummer: said('3') },
+      agendapuntnaam: said('Punt'),
+      tussenkop: said('Punt'),
+      omschrijving: said('Uitleg'),
+      geplandvolgnummer: said('1'),
+      volgnummer: said('3'),
     });
     expect(feed.get('Informatieobject/document-1')).toMatchObject({
       titel: said('Stuk'),

@@ -70,7 +70,8 @@ async function readWindow(more: Partial<WindowRequest> = {}): Promise<WindowRead
     async list() {
       if (listed instanceof SupplierError) throw listed;
       return {
-        ...{ listed: listed.map(toListed), onlyChanged },
+        listed: listed.map(toListed),
+        onlyChanged,
         ...(find === undefined ? {} : { find: async (item) => foundAs(find?.(item) ?? { kind: 'missing' }, toListed) }),
       };
     },

@@ -100,7 +100,9 @@ it('a register is stored once: rereading publishes nothing', async () => {
 const OUTCOME = { id: 61, label: 'Uitslag', datatype: 'select', values: [{ content: 'Aangenomen', meta_data: null }] };
 /** Persons and parties are shown by the names beside their numbers. */
 const PROPOSERS = {
-  ...{ id: 62, label: 'Indiener(s)', datatype: 'reference' },
+  id: 62,
+  label: 'Indiener(s)',
+  datatype: 'reference',
   values: [
     { content: '1201', meta_data: { reference_model: 'person', label: 'A. Jansen' } },
     { content: '1202', meta_data: { reference_model: 'person', label: 'B. de Vries &amp; Zn' } },

@@ -178,7 +178,9 @@ it('pages and the calendar show meetings that take place, those that do not, and
   const pages = await startPages({ ...AGGREGATOR_ENV, IBABS_URL: supplier.base });
   onTestFinished(() => pages.stop());
   await follow(pages.pool, 'ibabs:voorbeeldstad', {
-    ...{ soort: 'leveranciers-api', organisatiecodes: ['gm0553'], naam: 'Gemeente Lisse' },
+    soort: 'leveranciers-api',
+    organisatiecodes: ['gm0553'],
+    naam: 'Gemeente Lisse',
     vanaf: '2026-01-01',
   });
   const states = async (): Promise<Record<string, string>> => {
@@ -193,8 +195,12 @@ it('pages and the calendar show meetings that take place, those that do not, and
   };
   await eventually(async () => expect(Object.keys(await states())).toHaveLength(6));
   expect(await states()).toEqual({
-    ...{ 1: 'CONFIRMED', 2: 'CONFIRMED', 3: 'CONFIRMED' },
-    ...{ 4: 'CANCELLED', 5: 'TENTATIVE', 6: 'CONFIRMED' },
+    1: 'CONFIRMED',
+    2: 'CONFIRMED',
+    3: 'CONFIRMED',
+    4: 'CANCELLED',
+    5: 'TENTATIVE',
+    6: 'CONFIRMED',
   });
   for (const [i, explanation] of explanations.entries()) {
     const { status, text } = await pages.get(`/gm0553/vergaderingen/ibabs-meeting-${guid(i + 1)}`);

@@ -52,9 +52,14 @@ export async function runSupplierKillDrill(options: DrillOptions): Promise<Drill
   ].map((body, n) => new Changing(body, n + 1));
   const pool = openPool(databaseUrl);
   const env = {
-    ...{ NODE_ENV: 'test', DATABASE_URL: databaseUrl, 'aggregator.backoffMs': '20', 'aggregator.backoffMaxMs': '200' },
-    ...{ 'aggregator.leaseSeconds': '1', 'aggregator.callSlotSeconds': '4' },
-    ...{ IBABS_URL: ibabs.base, IBABS_CALLS_PER_MINUTE: `${PER_MINUTE}` },
+    NODE_ENV: 'test',
+    DATABASE_URL: databaseUrl,
+    'aggregator.backoffMs': '20',
+    'aggregator.backoffMaxMs': '200',
+    'aggregator.leaseSeconds': '1',
+    'aggregator.callSlotSeconds': '4',
+    IBABS_URL: ibabs.base,
+    IBABS_CALLS_PER_MINUTE: `${PER_MINUTE}`,
   };
   let inTheMiddle = 0;
   let killed = 0;

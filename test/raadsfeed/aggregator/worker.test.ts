@@ -14,7 +14,12 @@ it('reads a source again at once when its run left it due', async () => {
   let count = 0;
   const done = Promise.withResolvers<void>();
   const scheduler = createScheduler({
-    ...{ pool, log: quiet, holder: 'test', kind: 'feed', concurrency: 100, leaseSeconds: 30 },
+    pool,
+    log: quiet,
+    holder: 'test',
+    kind: 'feed',
+    concurrency: 100,
+    leaseSeconds: 30,
     stopping: new AbortController().signal,
     run: async (lease) => {
       count += 1;

@@ -33,7 +33,8 @@ export interface Listed {
 /** Every `loc` of a sitemap or an index with its `lastmod`, in order. */
 export function listed(xml: string): Listed[] {
   return [...xml.matchAll(/<loc>([^<]*)<\/loc><lastmod>([^<]*)<\/lastmod>/g)].map(([, loc = '', lastmod = '']) => ({
-    ...{ loc, lastmod },
+    loc,
+    lastmod,
   }));
 }
 
@@ -54,7 +55,8 @@ export function readerOf({ server }: FeedServer): Reader {
     return answer.status === 404 ? '' : body;
   };
   return {
-    ...{ get, text },
+    get,
+    text,
     locs: async (code = 'gm9901') => listed(await text(`sitemap-diwoo-infocat008-${code}-1.xml`)).map(({ loc }) => loc),
   };
 }

@@ -130,8 +130,10 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
       vergadering('raad', { naam: 'Gemeenteraad', aanvang: '2026-03-10T18:30:00Z' }),
       ...items.flatMap((number) => [
         agendapunt(`r-${number}`, {
-          ...{ agendapuntnaam: `Raadsvoorstel ${number}`, volgnummer: String(number) },
-          ...{ vergadering: { bronidentificatie: 'raad' }, omschrijving: 'Het college stelt voor. '.repeat(15) },
+          agendapuntnaam: `Raadsvoorstel ${number}`,
+          volgnummer: String(number),
+          vergadering: { bronidentificatie: 'raad' },
+          omschrijving: 'Het college stelt voor. '.repeat(15),
         }),
         ...[1, 2, 3].map((n) =>
           paper(`r-${number}-${n}`, `Bijlage ${n} bij voorstel ${number}`, {

@@ -28,7 +28,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'koppelvlak-inzage-'));
   issuer = await startAuthorizationServer({
     environment: 'test',
-    ...{ port: 0, audience: 'x', clients: [], keysDirectory: directory },
+    port: 0,
+    audience: 'x',
+    clients: [],
+    keysDirectory: directory,
     register: async (app, address) => {
       const options = {
         issuer: () => `${address()}/digid`,
@@ -47,7 +50,9 @@ beforeAll(async () => {
   });
   const id = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';
   await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${id}`, {
-    ...{ naam: 'Schuldhulpverlening', doel: 'Mensen met schulden helpen', grondslag: 'Publieke taak' },
+    naam: 'Schuldhulpverlening',
+    doel: 'Mensen met schulden helpen',
+    grondslag: 'Publieke taak',
     verantwoordelijkeOrganisatie: '00000099000000001000',
   });
   for (let i = 0; i < 52; i += 1) {
@@ -218,12 +223,13 @@ describe.runIf(executable !== undefined)(inChromium(executable), () => {
     const bsn = PERSONS[1]?.bsn ?? '';
     const other = '5f0bef4c-f66f-4311-84a5-19e8bf359ea3';
     await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${other}`, {
-      ...{ naam: 'Kwijtschelding', doel: 'Beoordelen of iemand belasting kan betalen', bewaartermijn: 'P7Y' },
-      ...{ grondslag: 'Wettelijke verplichting', toelichtingGrondslag: 'Invorderingswet 1990, artikel 26' },
-      ...{
-        verantwoordelijkeOrganisatie: '00000099000000001000',
-        herkomst: 'Basisregistratie Personen en de Belastingdienst',
-      },
+      naam: 'Kwijtschelding',
+      doel: 'Beoordelen of iemand belasting kan betalen',
+      bewaartermijn: 'P7Y',
+      grondslag: 'Wettelijke verplichting',
+      toelichtingGrondslag: 'Invorderingswet 1990, artikel 26',
+      verantwoordelijkeOrganisatie: '00000099000000001000',
+      herkomst: 'Basisregistratie Personen en de Belastingdienst',
     });
     for (let i = 0; i < 26; i += 1) {
       const tijdstip = new Date(Date.UTC(2026, 2, 1 + i, 9)).toISOString();

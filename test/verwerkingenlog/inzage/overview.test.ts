@@ -44,8 +44,10 @@ describe('the overview', () => {
     for (let i = 0; i < 3; i += 1) await log(bsn, { actieNaam: `Eerder ${i}.`, tijdstip: thisYear });
     // Somebody with write access to the log pretends to be the citizen.
     await log(bsn, {
-      ...{ actieNaam: 'Raadplegen verwerkingenlog', handelingNaam: 'Inzage door de betrokkene zelf' },
-      ...{ verwerkingNaam: 'Nagemaakt', tijdstip: thisYear },
+      actieNaam: 'Raadplegen verwerkingenlog',
+      handelingNaam: 'Inzage door de betrokkene zelf',
+      verwerkingNaam: 'Nagemaakt',
+      tijdstip: thisYear,
     });
     const citizen = await inzage.loggedIn(bsn);
     for (let i = 0; i < 210; i += 1) await citizen.open(OVERVIEW);
@@ -74,7 +76,8 @@ describe('the overview', () => {
     await inzage.api.call('GET', path, { headers: { ...HEADERS, ...client } });
     const [reading] = listIn(await inzage.api.call('GET', path, { headers: { ...HEADERS, ...client } })).results;
     const disguised = actie(bsn, {
-      ...{ actieNaam: 'Raadplegen verwerkingenlog', handelingNaam: 'Inzage door de betrokkene zelf' },
+      actieNaam: 'Raadplegen verwerkingenlog',
+      handelingNaam: 'Inzage door de betrokkene zelf',
       tijdstip: reading?.tijdstip,
     });
     const changed = await inzage.api.call('PUT', `/verwerkingsacties/${reading?.actieId}`, {
@@ -126,8 +129,12 @@ describe('the overview', () => {
   it('uses another sentence if an entry names no organisation, no purpose and no action', async () => {
     const bsn = newBsn();
     await log(bsn, {
-      ...{ uitvoerder: undefined, actieNaam: undefined, handelingNaam: undefined, verwerkingNaam: undefined },
-      ...{ verwerkingsactiviteitId: undefined, verwerkingsactiviteitUrl: 'https://elders.example/doel' },
+      uitvoerder: undefined,
+      actieNaam: undefined,
+      handelingNaam: undefined,
+      verwerkingNaam: undefined,
+      verwerkingsactiviteitId: undefined,
+      verwerkingsactiviteitUrl: 'https://elders.example/doel',
     });
     const citizen = await inzage.loggedIn(bsn);
     const { text } = await read(citizen, OVERVIEW);

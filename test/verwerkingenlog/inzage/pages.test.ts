@@ -25,11 +25,17 @@ describe('the overview', () => {
       afnemerId: '00000099000000002000',
       verwerkteObjecten: [
         {
-          ...{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn, betrokkenheid: 'Aanvrager' },
+          objecttype: 'persoon',
+          soortObjectId: 'BSN',
+          objectId: bsn,
+          betrokkenheid: 'Aanvrager',
           verwerkteSoortenGegevens: [{ soortGegeven: 'adres' }, { soortGegeven: 'inkomen' }],
         },
         {
-          ...{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: newBsn(), betrokkenheid: 'Partner' },
+          objecttype: 'persoon',
+          soortObjectId: 'BSN',
+          objectId: newBsn(),
+          betrokkenheid: 'Partner',
           verwerkteSoortenGegevens: [{ soortGegeven: 'medische gegevens' }],
         },
       ],
@@ -164,12 +170,18 @@ describe('the overview', () => {
     const bsn = newBsn();
     const id = '5f0bef4c-f66f-4311-84a5-19e8bf359ea1';
     await register(id, {
-      ...{ naam: HOSTILE, doel: HOSTILE, toelichtingGrondslag: HOSTILE, herkomst: HOSTILE },
+      naam: HOSTILE,
+      doel: HOSTILE,
+      toelichtingGrondslag: HOSTILE,
+      herkomst: HOSTILE,
       afnemendeCategorieOntvangers: [HOSTILE],
     });
     const texts = { actieNaam: HOSTILE, handelingNaam: HOSTILE, verwerkingNaam: HOSTILE, soortAfnemerId: HOSTILE };
     const person = {
-      ...{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn, betrokkenheid: HOSTILE },
+      objecttype: 'persoon',
+      soortObjectId: 'BSN',
+      objectId: bsn,
+      betrokkenheid: HOSTILE,
       verwerkteSoortenGegevens: [{ soortGegeven: HOSTILE }],
     };
     const who = { uitvoerder: null, afnemerId: '<b>x</b>', verwerkteObjecten: [person] };
@@ -216,8 +228,13 @@ describe('a visit', () => {
     const entries = await looks(bsn);
     expect(entries).toHaveLength(2);
     expect(entries[0]).toMatchObject({
-      ...{ actieNaam: 'Raadplegen verwerkingenlog', systeem: 'Verwerkingenlog', vertrouwelijkheid: 'normaal' },
-      ...{ gebruiker: null, soortAfnemerId: null, afnemerId: null, bewaartermijn: 'P10Y' },
+      actieNaam: 'Raadplegen verwerkingenlog',
+      systeem: 'Verwerkingenlog',
+      vertrouwelijkheid: 'normaal',
+      gebruiker: null,
+      soortAfnemerId: null,
+      afnemerId: null,
+      bewaartermijn: 'P10Y',
       verwerkteObjecten: [{ soortObjectId: 'BSN', objectId: bsn }],
     });
     const { text } = await read(citizen, OVERVIEW);
@@ -259,7 +276,8 @@ it('leaves no trace of confidential entries: the same bytes with and without', a
       const next = /href="([^"]+)" rel="next"/.exec(pages[0]?.text ?? '')?.[1]?.replaceAll('&amp;', '&') ?? '';
       pages.push(await citizen.open(next));
       return pages.map(({ status, text, headers }) => ({
-        ...{ status, text },
+        status,
+        text,
         // Except for the session, which is resealed each time, and the date.
         headers: [...headers].filter(([name]) => !['set-cookie', 'date'].includes(name)),
       }));
@@ -268,8 +286,10 @@ it('leaves no trace of confidential entries: the same bytes with and without', a
     expect(before[0]?.text).toContain('205 keer');
     const put = (vertrouwelijkheid: string) => ({
       naam: 'Geheim onderzoek',
-      ...{ verantwoordelijkeOrganisatie: '00000099000000009999', doel: 'Opsporen' },
-      ...{ grondslag: 'Publieke taak', vertrouwelijkheid },
+      verantwoordelijkeOrganisatie: '00000099000000009999',
+      doel: 'Opsporen',
+      grondslag: 'Publieke taak',
+      vertrouwelijkheid,
     });
     const path = `/verwerkingsactiviteiten/${secret}`;
     expect((await quiet.call(['register:write'], 'PUT', path, put('vertrouwelijk'))).status).toBe(201);

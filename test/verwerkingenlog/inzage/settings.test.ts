@@ -8,7 +8,8 @@ import { inzageEnv } from './support.ts';
 
 const TOKENS = { OAUTH_ISSUER: 'https://issuer.example', OAUTH_AUDIENCE: 'x', AREAS: 'verwerkingenlog' };
 const PRODUCTION = {
-  ...{ NODE_ENV: 'production', DATABASE_URL: 'postgres://db.example/x' },
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://db.example/x',
   VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 7).toString('base64')}`,
 };
 
@@ -69,14 +70,16 @@ const settings = {
 
 it('link to the proof of an entry if there is one, and to nothing if there is none', () => {
   const entry = {
-    ...{
-      actieId: 'a',
-      tijdstip: '2026-01-15T13:35:42Z',
-      actieNaam: 'Zoeken',
-      handelingNaam: null,
-      verwerkingNaam: null,
-    },
-    ...{ uitvoerder: null, ontvanger: null, rol: [], soortenGegevens: [], bewaartermijn: null },
+    actieId: 'a',
+    tijdstip: '2026-01-15T13:35:42Z',
+    actieNaam: 'Zoeken',
+    handelingNaam: null,
+    verwerkingNaam: null,
+    uitvoerder: null,
+    ontvanger: null,
+    rol: [],
+    soortenGegevens: [],
+    bewaartermijn: null,
   };
   const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
   const acties = [{ ...entry, bewijs: '/inzage/bewijs/a' }, entry];

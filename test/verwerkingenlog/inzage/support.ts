@@ -141,8 +141,13 @@ export async function startProvider(): Promise<Provider> {
       used.add(code);
       const now = Math.floor(Date.now() / 1000);
       const claims: Record<string, unknown> = {
-        ...{ iss: provider.issuer, aud: CLIENT.id, sub: randomUUID(), iat: now, exp: now + 60 },
-        ...{ nonce: login.nonce, bsn },
+        iss: provider.issuer,
+        aud: CLIENT.id,
+        sub: randomUUID(),
+        iat: now,
+        exp: now + 60,
+        nonce: login.nonce,
+        bsn,
         ...lies.claims,
       };
       for (const name of lies.without ?? []) delete claims[name];

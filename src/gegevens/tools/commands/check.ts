@@ -82,7 +82,11 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
     const progress = createProgress(terminal, 'records checked', bytes);
     const made = systemClock.now();
     const report = await checkFiles(files, {
-      ...{ model, period, now: made, signal, showPersons },
+      model,
+      period,
+      now: made,
+      signal,
+      showPersons,
       open: plan && ((file) => openTables(context, { plan, period }, file)),
       progress: (bytesRead, records) => {
         progress.reached(bytesRead);
@@ -110,7 +114,10 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
     const model = await chooseModel(gegevens, options.variant, options.model);
     const made = clock.now();
     const { report, leveringen } = await checkStored(database.pool, {
-      ...{ model, period: options.period, now: made, signal },
+      model,
+      period: options.period,
+      now: made,
+      signal,
       leverancierscode: gegevens.supplierCode,
     });
     const sources = storedNames(leveringen, report, model, wordsOf(options));

@@ -37,7 +37,9 @@ export function shvRecord(at: RecordPlace, municipality: string): JsonObject {
       intake: {
         startdatum: day(1),
         ...from(2, () => ({
-          ...{ einddatum: day(1, 5), beschikkingsdatum: day(1, 5), beschikkingssoort: 'Toelatingsbeschikking' },
+          einddatum: day(1, 5),
+          beschikkingsdatum: day(1, 5),
+          beschikkingssoort: 'Toelatingsbeschikking',
         })),
       },
     })),
@@ -47,7 +49,9 @@ export function shvRecord(at: RecordPlace, municipality: string): JsonObject {
     })),
     ...from(4, () => ({
       oplossing: {
-        ...{ soort: oneOf(SOLUTIONS, next), startdatum: day(4), vtlb: 1200 + next(900) },
+        soort: oneOf(SOLUTIONS, next),
+        startdatum: day(4),
+        vtlb: 1200 + next(900),
         ...from(5, () => ({ einddatum: day(4, 10) })),
       },
     })),
@@ -63,12 +67,10 @@ export function shvRecord(at: RecordPlace, municipality: string): JsonObject {
 function debt(day: string, index: number, next: (below: number) => number): JsonObject {
   const naam = oneOf(CREDITORS, next);
   return {
-    ...{
-      bedrag: 100 * (1 + index) + next(100),
-      peildatum: day,
-      schuldsoort: oneOf(KINDS, next),
-      zakelijkeSchuld: false,
-    },
+    bedrag: 100 * (1 + index) + next(100),
+    peildatum: day,
+    schuldsoort: oneOf(KINDS, next),
+    zakelijkeSchuld: false,
     schuldeiser: { naam, Naam: naam, privepersoon: false },
   };
 }
@@ -78,8 +80,10 @@ function clients(at: RecordPlace): readonly JsonObject[] {
   const next = chance(at, 'clients');
   const { postcode, huisnummer } = addressOf(at, next);
   const person = (): JsonObject => ({
-    ...{ Geboortedatum: birthday(at, next), Geslachtsaanduiding: oneOf(SEXES, next) },
-    ...{ Postcode: postcode, Huisnummer: huisnummer },
+    Geboortedatum: birthday(at, next),
+    Geslachtsaanduiding: oneOf(SEXES, next),
+    Postcode: postcode,
+    Huisnummer: huisnummer,
   });
   const first = person();
   const number = at.place < 2 || next(5) > 0 ? { Burgerservicenummer: testNumber(at) } : {};

@@ -54,13 +54,11 @@ export function vsZaak(at: RecordPlace, count: number): JsonObject {
   const day = signalDay(at);
   const [end = day] = [dayAfter(day, MATCHING_DAYS), at.period.end].toSorted();
   return {
-    ...{
-      resultaat: oneOf(RESULTS, next),
-      matchingsdatum: day,
-      [names.begin]: day,
-      [names.opgepakt]: end,
-      [names.einde]: end,
-    },
+    resultaat: oneOf(RESULTS, next),
+    matchingsdatum: day,
+    [names.begin]: day,
+    [names.opgepakt]: end,
+    [names.einde]: end,
     vroegsignalen: [at.place, at.place + 1]
       .filter((place) => place < count)
       .map((place) => ({ ID: idOf({ ...at, place }) })),

@@ -63,7 +63,9 @@ async function follow(
   try {
     state ??= await findFeed(address, { client, signal, waiting });
     await followFeed(state, {
-      ...{ client, signal, waiting },
+      client,
+      signal,
+      waiting,
       once: options.once ?? false,
       page: async (page, next) => {
         if (page.length > 0) await write(page.map((record) => `${JSON.stringify(record)}\n`).join(''));

@@ -63,7 +63,13 @@ export function toSource({ organisaties = [], ...fields }: SourceFields, where?:
   if (isShared && scheme === 'notubiz')
     throw wrong('notubiz: is read without --bodies and --not-bodies: an organisation has an id of its own');
   return {
-    ...{ organisatiecodes, naam, portaal, vanaf, tot, corrected, soort: 'leveranciers-api' },
+    organisatiecodes,
+    naam,
+    portaal,
+    vanaf,
+    tot,
+    corrected,
+    soort: 'leveranciers-api',
     adres: isShared ? supplierAddress(scheme, organisationId, code) : adres,
     options: withoutAbsent({ bodies, notBodies, documentTypes, ridFile: ridFile && resolve(ridFile) }),
     replaces: replaces && readSourceAddress(replaces, where).adres,

@@ -116,7 +116,8 @@ async function keepDocument(
       what: 'organisation-elsewhere',
       where: organisatiecode,
       detail: `is taken from ${adres ?? 'this feed itself'}; what this source says of it is ignored`,
-      ...{ times: 1, blocking: false },
+      times: 1,
+      blocking: false,
     }));
     await addIssues(db, id, issues, now);
     await saveOrigin(db, await readOwnedOrganisations(db, id), feedUrl);

@@ -207,7 +207,10 @@ function contextOf({ feedUrl, named }: Source, deps: PageDependencies): RecordCo
   const { organisations, ownFeedUrl, validateDraft: validate } = deps;
   const owned = new Map(organisations.map(({ organisatiecode, isPresent }) => [organisatiecode, isPresent]));
   return {
-    ...{ feedUrl: feedUrl ?? '', ownFeedUrl: ownFeedUrl(), validate, owns: (code) => owned.has(code) },
+    feedUrl: feedUrl ?? '',
+    ownFeedUrl: ownFeedUrl(),
+    validate,
+    owns: (code) => owned.has(code),
     takes: (code) => {
       if (owned.get(code) === true) return 'yes';
       // An organisation that the operator left out of this source counts as another's.

@@ -188,7 +188,9 @@ export function createGo(options: PoolOptions): Supplier {
       const { request, issues } = reading;
       if (isRegisters(request.window)) return await listDocuments(reading);
       const listed = await readInHalves({
-        ...{ issues, request, path: 'meetings' },
+        issues,
+        request,
+        path: 'meetings',
         isTooLarge: ({ passing }) => passing,
         read: (days) => listMeetings(reading, days),
       });

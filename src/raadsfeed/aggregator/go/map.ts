@@ -29,13 +29,25 @@ const MARK = { confidential: FLAG };
 const DOCUMENT = objectOf(
   { id: ID },
   {
-    ...{ filename: NAME, fileName: NAME, documentTypeLabel: NAME, title: NAME, description: HTML, fileSize: COUNT },
-    ...{ publicationDate: ANY, ...MARK },
+    filename: NAME,
+    fileName: NAME,
+    documentTypeLabel: NAME,
+    title: NAME,
+    description: HTML,
+    fileSize: COUNT,
+    publicationDate: ANY,
+    ...MARK,
   },
 );
 const ITEM = { number: NAME, title: NAME, description: HTML, sortorder: ANY, ...MARK };
 const MEETING = {
-  ...{ date: ANY, startTime: ANY, description: HTML, location: NAME, canceled: CANCELLED, fullUrl: TEXT, ...MARK },
+  date: ANY,
+  startTime: ANY,
+  description: HTML,
+  location: NAME,
+  canceled: CANCELLED,
+  fullUrl: TEXT,
+  ...MARK,
   dmu: { ...objectOf({ id: ID }, { name: NAME }), wrong: UNUSABLE },
 };
 const DOCUMENTS = { documents: listOf(DOCUMENT) };

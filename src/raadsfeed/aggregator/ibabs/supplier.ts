@@ -79,7 +79,9 @@ async function listMeetings(
   const path = 'GetMeetingsByDateRange';
   const issue = issues.at(path);
   return await readInHalves({
-    ...{ issues, request, path },
+    issues,
+    request,
+    path,
     isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
     read: async (part, divisible) => {
       const site = request.source.organisationId;

@@ -125,7 +125,9 @@ export async function listWindow(
   const { issues, request } = fetcher;
   try {
     return await readInHalves({
-      ...{ issues, request, path },
+      issues,
+      request,
+      path,
       // Wide windows fail with 404, time out, or come back unreadable.
       isTooLarge: ({ passing, kind, status }) => passing || kind === 'unreadable' || status === 404,
       read: async ({ from, to }, divisible) => {

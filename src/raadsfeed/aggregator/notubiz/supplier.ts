@@ -25,8 +25,15 @@ function createNotubiz(client: NotubizClient, given: Session['categories']): Sup
       // Without names nothing would be mapped correctly; the issues say why.
       if (reference === undefined) return { listed: [] };
       const session: Session = {
-        ...{ client, issues, request, now, categories, ...reference },
-        ...{ referred: new Map(), registers: new Map(), shown: new Map() },
+        client,
+        issues,
+        request,
+        now,
+        categories,
+        ...reference,
+        referred: new Map(),
+        registers: new Map(),
+        shown: new Map(),
       };
       return {
         listed: (await Promise.all([listMeetings(session), listEntries(session)])).flat(),

@@ -64,7 +64,9 @@ export function createParlaeus(options: PoolOptions): Supplier {
         return () => mapAgenda(agenda, bodies, reading);
       };
       const agendas = await readInHalves({
-        ...{ issues, request, path: 'agenda_list' },
+        issues,
+        request,
+        path: 'agenda_list',
         isTooLarge: ({ passing, kind }) => passing || kind === 'unreadable',
         read: async ({ from, to }) => {
           const days = { since: from.replaceAll('-', ''), until: to.replaceAll('-', '') };

@@ -30,8 +30,15 @@ const POINT = objectOf(
 const AGENDA = objectOf(
   { agid: ID, points: listOf(POINT) },
   {
-    ...{ cmid: TEXT, title: NAME, description: HTML, location: NAME },
-    ...{ date: ANY, time: ANY, endtime: ANY, cancelled: ANY, ...MARK },
+    cmid: TEXT,
+    title: NAME,
+    description: HTML,
+    location: NAME,
+    date: ANY,
+    time: ANY,
+    endtime: ANY,
+    cancelled: ANY,
+    ...MARK,
     documents: listOf(DOCUMENT),
   },
 );

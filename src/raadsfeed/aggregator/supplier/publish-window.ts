@@ -53,7 +53,10 @@ export async function publishReading(
   const ids = new Set(documents.map(({ bronidentificatie }) => bronidentificatie));
   const mentioned = new Set([...parts, ...elsewhere].flatMap(({ agendapunten = [] }) => agendapunten));
   const derived = deriveChanges(reading, {
-    ...{ organisatiecode, known, deletedBefore, allowMassDelete },
+    organisatiecode,
+    known,
+    deletedBefore,
+    allowMassDelete,
     elsewhere: Map.groupBy(elsewhere, partKey),
     documents: await readCurrentDocuments(pool, organisatiecode, [...ids]),
     agendapunten: await readMeetingsOf(pool, id, [...mentioned]),

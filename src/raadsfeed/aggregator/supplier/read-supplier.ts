@@ -198,7 +198,10 @@ export function supplierSource(
     adapter: adapters[scheme],
     period: periodOf({ from: from ?? DEFAULT_FROM, to }),
     source: {
-      ...{ organisationId, organisatiecode, options, naam: naam ?? organisatiecode },
+      organisationId,
+      organisatiecode,
+      options,
+      naam: naam ?? organisatiecode,
       ...withoutAbsent({ portaal: portaal ?? undefined }),
       period: withoutAbsent({ from, to }),
     },

@@ -96,7 +96,11 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       page: `${baseUrl()}${searchPath(address)}`,
       authorOf: ({ organisatiecode }) => names.get(organisatiecode) ?? organisatiecode,
       // Items that the index still has and the feed has not are not shown: the total tells whether the list continues.
-      ...{ addressOf, items, hasMore: isMore || total > ATOM_ENTRIES, before: voor, now: clock.now() },
+      addressOf,
+      items,
+      hasMore: isMore || total > ATOM_ENTRIES,
+      before: voor,
+      now: clock.now(),
     });
     return { contentType: ATOM, body };
   });
@@ -105,7 +109,11 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     const { organisatiecode, naam } = await findOrganisation(context, params.organisatiecode);
     const { gremium, voor } = partOf(query);
     const items = await listItems(pool, {
-      ...{ organisatiecode, gremium, resourceType: 'Informatieobject', before: voor, order: 'stored' },
+      organisatiecode,
+      gremium,
+      resourceType: 'Informatieobject',
+      before: voor,
+      order: 'stored',
       limit: ATOM_ENTRIES + 1,
     });
     const path = `${organisationPath(organisatiecode)}/documenten.atom`;
@@ -114,7 +122,11 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
       at: (before) => `${baseUrl()}${withQuery(path, { gremium, voor: before })}`,
       page: `${baseUrl()}${searchPath({ organisatie: organisatiecode, gremium, soort: 'informatieobjecten' })}`,
       authorOf: () => naam,
-      ...{ addressOf, items, hasMore: items.length > ATOM_ENTRIES, before: voor, now: clock.now() },
+      addressOf,
+      items,
+      hasMore: items.length > ATOM_ENTRIES,
+      before: voor,
+      now: clock.now(),
     });
     return { contentType: ATOM, body };
   });
@@ -124,14 +136,19 @@ export function exportRoutes(app: FastifyInstance, context: PagesContext): void 
     const { gremium } = partOf(query);
     const from = new Date(clock.now().getTime() - CALENDAR_DAYS * 86_400_000);
     const newest = await listItems(pool, {
-      ...{ organisatiecode, gremium, resourceType: 'Vergadering', from, limit: CALENDAR_MEETINGS },
+      organisatiecode,
+      gremium,
+      resourceType: 'Vergadering',
+      from,
+      limit: CALENDAR_MEETINGS,
     });
     const meetings = newest.toReversed();
     const bodyName = gremium === undefined ? undefined : meetings[0]?.gremiumnaam;
     const body = icalendar({
       name: bodyName == null ? `Vergaderingen ${naam}` : `${bodyName}, ${naam}`,
       url: `${baseUrl()}${withQuery(organisationPath(organisatiecode), { gremium })}`,
-      ...{ baseUrl: baseUrl(), meetings },
+      baseUrl: baseUrl(),
+      meetings,
     });
     return { contentType: 'text/calendar; charset=utf-8', filename: `agenda-${organisatiecode}.ics`, body };
   });

@@ -3,7 +3,17 @@ import { isDay } from '../../../lib/time.ts';
 
 /** Letters that do not decompose into a letter with a mark. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ı: 'i', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th' },
+  ı: 'i',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ŧ: 't',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
 };
 
 /** Lower-case letters without marks, and digits; words with one blank between them. Words are cut off after 60 characters. */

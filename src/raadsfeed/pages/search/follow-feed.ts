@@ -83,7 +83,7 @@ function writeEntries(present: readonly Present[]): pg.QueryConfig {
     const { organisatiecode: o, bronidentificatie: b } = resource;
     const { words, references: _, ...columns } = entry;
     const [a, x, c] = words;
-    return { ...columns, ...{ n, o, t, b, stored_at, a, x, c } };
+    return { ...columns, n, o, t, b, stored_at, a, x, c };
   });
   return {
     name: 'pages-write',

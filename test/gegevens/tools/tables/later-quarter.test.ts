@@ -169,7 +169,9 @@ describe('gegevens check of a table', () => {
     const { stdout } = await callProgram(['gegevens', 'check', ...words, '--json', file, other], {});
     const key = [{ column: 'Dossier' }, { column: 'BSN' }];
     expect(JSON.parse(stdout).findings).toContainEqual({
-      ...{ rule: 16, severity: 'blocking', count: 2 },
+      rule: 16,
+      severity: 'blocking',
+      count: 2,
       places: [
         't.csv#/leveringen/0/schuldhulptrajecten/1/einddatum',
         'ander.csv#/leveringen/0/schuldhulptrajecten/0/startdatum',

@@ -54,12 +54,17 @@ it.skipIf(!hasOpenpyxl).each(['serial', 'iso'])(
     const Burgerservicenummer = '012345672';
     expect(records).toEqual([
       {
-        ...{ gemeentecode, omschrijving: 'een', startdatum: '2026-01-15', einddatum: '2026-03-29' },
+        gemeentecode,
+        omschrijving: 'een',
+        startdatum: '2026-01-15',
+        einddatum: '2026-03-29',
         totaalSchuldbedragBijAanvangSchuld: 1235,
         client: [{ Burgerservicenummer, Postcode: '1234AB', Huisnummer: '7', Geboortedatum: '1971-03-19' }],
       },
       {
-        ...{ gemeentecode, omschrijving: 'twee', startdatum: '2026-01-15' },
+        gemeentecode,
+        omschrijving: 'twee',
+        startdatum: '2026-01-15',
         client: [{ Burgerservicenummer, Postcode: '1234AB', Huisnummer: '12' }],
       },
       { gemeentecode, omschrijving: 'drie', client: [{ Burgerservicenummer: '123456782' }] },

@@ -59,7 +59,9 @@ it('reports timestamps once per column, and names the cells of damaged numbers',
   ]);
   const { records } = await tryTable(mapping, file);
   expect(records[0]).toEqual({
-    ...{ gemeentecode: '0014', startdatum: '2026-01-15', einddatum: '2026-07-01' },
+    gemeentecode: '0014',
+    startdatum: '2026-01-15',
+    einddatum: '2026-07-01',
     client: [{ Geboortedatum: '1980-05-14' }],
   });
   const damaged = csv(['BSN'], ['9,9999E+08'], ["'012345672"], ['12345672']);

@@ -62,7 +62,10 @@ export async function tryTable(mapping: string, file: string, ...words: readonly
   const shown = isRecord(result?.shown) ? result.shown : {};
   const list = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
   return {
-    ...{ status, stderr, records: list(shown.records), zaken: list(shown.zaken) },
+    status,
+    stderr,
+    records: list(shown.records),
+    zaken: list(shown.zaken),
     leveringen: Number(result?.leveringen),
     faults: list(result?.faults),
   };
