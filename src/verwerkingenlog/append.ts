@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
-import type { OneAtATime } from '../lib/scheduling.ts';
+import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { LARGE_OBJECTS } from './changes.ts';
 import { reveal, type SealedVersie, toStore, toStoreWithinBudget } from './domain/encryption.ts';
@@ -19,8 +19,24 @@ const MAX_WAITING = 20_000;
 const GROUP_OBJECTS = 5000;
 /** A used idempotency key can end its 24 hours before it is read; then it is free, and another log key may hash it by then. */
 const REPLAY_TRIES = 4;
-/** Objects that are encrypted without looking whether other work waits. */
-const FEW_OBJECTS = 100;
+/** Objects that are encrypted before yielding to other work. */
+const YIELD_OBJECTS = 500;
+
+interface AppendRequest {
+  readonly actie: Actie;
+  readonly auteur: Auteur;
+  /** Belongs to one caller. Only its keyed hash is stored, because the key itself may reveal whom the action is about. */
+  readonly key: string | undefined;
+  readonly hashedWith: string;
+  readonly trace: TraceContext | undefined;
+  /** Set for a large action; all others are encrypted with their group. */
+  readonly ready?: ReadyVersion;
+}
+
+interface ReadyVersion {
+  readonly clear: Versie;
+  readonly sealed: SealedVersie;
+}
 
 /**
  * The rule for an idempotency key, of which only a hash by a log key is stored:
@@ -44,38 +60,68 @@ export function createAppender(
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
     registers: [metrics],
   });
-  const groups = createGroupCommit<NewVersion, Appended>({
-    commit: (group) => store.commit({ pool, clock }, group, keys.names),
+  const newVersion = ({ key, hashedWith, trace }: AppendRequest, { sealed }: ReadyVersion): NewVersion => ({
+    ...sealed,
+    idempotencyKey: key === undefined ? undefined : keys.hashIdempotency(hashedWith, key),
+    hashedWith,
+    trace,
+  });
+
+  /** Encrypting with the group and not on arrival makes larger groups: an append takes a sixth less processor time. */
+  async function readyGroup(group: readonly AppendRequest[]): Promise<ReadyVersion[]> {
+    const now = clock.now();
+    const made: ReadyVersion[] = [];
+    let objects = 0;
+    for (const { ready, actie, auteur } of group) {
+      objects += actie.verwerkteObjecten.length;
+      // Asked only now and then, because asking schedules the end of the turn.
+      if (objects > YIELD_OBJECTS) {
+        objects = 0;
+        await eventLoopBudget.yield();
+      }
+      if (ready === undefined) {
+        const clear = eersteVersie(actie, newActieId(now), now, auteur);
+        made.push({ clear, sealed: toStore(writer, clear, keys) });
+      } else made.push(ready);
+    }
+    return made;
+  }
+
+  const groups = createGroupCommit<AppendRequest, Appended & Pick<ReadyVersion, 'clear'>>({
+    commit: async (group) => {
+      const made = await readyGroup(group);
+      const versions = group.flatMap((request, i) => {
+        const ready = made[i];
+        return ready === undefined ? [] : [newVersion(request, ready)];
+      });
+      const results = await store.commit({ pool, clock }, versions, keys.names);
+      return made.flatMap(({ clear }, i) => {
+        const result = results[i];
+        return result === undefined ? [] : [{ ...result, clear }];
+      });
+    },
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
     // Behind groups that wait as long as a statement may, an append waits for two of them at most.
     maxWaitMs: config.database.statementTimeoutMs,
-    key: ({ idempotencyKey }) => idempotencyKey,
+    key: ({ key }) => key,
     isFaultOfItem: isFaultOfValue,
     full: logFull,
-    weight: ({ versie }) => 1 + versie.objecten.length,
+    weight: ({ actie }) => 1 + actie.verwerkteObjecten.length,
     maxWeight: GROUP_OBJECTS,
     observe: (size) => groupSizes.observe(size),
   });
 
-  const encrypting = new Set<Promise<SealedVersie>>();
-
-  function add(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {
-    const objects = clear.objecten.length;
-    if (objects <= FEW_OBJECTS) return groups.add({ ...toStore(writer, clear, keys), ...request });
-    if (objects <= LARGE_OBJECTS) return addMany(clear, request);
-    return large.run(clear.door, () => addMany(clear, request));
-  }
-
-  async function addMany(clear: Versie, request: Omit<NewVersion, 'versie' | 'entry'>): Promise<Appended> {
-    const sealed = toStoreWithinBudget(writer, clear, keys);
-    encrypting.add(sealed);
-    try {
-      return groups.add({ ...(await sealed), ...request });
-    } finally {
-      encrypting.delete(sealed);
-    }
+  function add(request: AppendRequest): ReturnType<typeof groups.add> {
+    const { actie, auteur } = request;
+    if (actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
+    return large.run(auteur.door, async () => {
+      if (groups.isFull()) throw logFull();
+      const now = clock.now();
+      const clear = eersteVersie(actie, newActieId(now), now, auteur);
+      return groups.add({ ...request, ready: { clear, sealed: await toStoreWithinBudget(writer, clear, keys) } });
+    });
   }
 
   /** The first version that was stored under an idempotency key, hashed with one of these log keys. @throws {Problem} 409 for another action */
@@ -103,7 +149,6 @@ export function createAppender(
       auteur: Auteur,
       { idempotencyKey, trace }: { idempotencyKey?: string | undefined; trace?: () => TraceContext } = {},
     ): Promise<Versie> {
-      // It belongs to one caller. Only its keyed hash is stored, because the key itself may reveal whom the action is about.
       const key = idempotencyKey === undefined ? undefined : `sleutel\n${auteur.door}\n${idempotencyKey}`;
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { hashing: hashedWith } = keys;
@@ -112,16 +157,9 @@ export function createAppender(
           const before = await replay(key, others, actie);
           if (before !== undefined) return before;
         }
-        if (groups.isFull()) throw logFull();
-        const now = clock.now();
-        const clear = eersteVersie(actie, newActieId(now), now, auteur);
-        const result = await add(clear, {
-          idempotencyKey: key === undefined ? undefined : keys.hashIdempotency(hashedWith, key),
-          hashedWith,
-          trace: forwards ? trace?.() : undefined,
-        });
+        const result = await add({ actie, auteur, key, hashedWith, trace: forwards ? trace?.() : undefined });
         count(result);
-        if (result.kept) return clear;
+        if (result.kept) return result.clear;
         await keyWatch.requireAll(pool);
         await keyWatch.lockHashing(pool);
         const earlier = key === undefined ? undefined : await replay(key, [hashedWith], actie);
@@ -131,7 +169,6 @@ export function createAppender(
     },
     async idle(): Promise<void> {
       await large.idle();
-      await Promise.allSettled(encrypting);
       await groups.idle();
     },
   };
