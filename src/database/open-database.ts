@@ -128,7 +128,7 @@ interface Address {
 interface DatabaseServer {
   readonly service: Address;
   readonly owner: Address;
-  /** Settles when an embedded Postgres has ended; never with a configured database. */
+  /** Settles when the embedded Postgres exits; with a configured database, never. */
   readonly exited: Promise<void>;
   readonly stop: () => Promise<void>;
 }

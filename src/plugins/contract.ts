@@ -145,8 +145,9 @@ function requestChecks(document: OpenapiDocument): (operation: OpenapiOperation,
   const ajvs = createAjvs(document);
   const compiled = new Map<string, RequestCheck>();
   const checkOf = (operation: OpenapiOperation, hasBody: boolean): RequestCheck => {
-    const check = compiled.get(operation.operationId) ?? createCheck(operation, hasBody, ajvs);
-    compiled.set(operation.operationId, check);
+    const key = `${operation.operationId} ${hasBody}`;
+    const check = compiled.get(key) ?? createCheck(operation, hasBody, ajvs);
+    compiled.set(key, check);
     return check;
   };
   known.set(document, checkOf);

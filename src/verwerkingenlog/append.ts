@@ -35,7 +35,7 @@ interface AppendRequest {
 
 interface ReadyVersion {
   readonly clear: Versie;
-  readonly sealed: SealedVersie;
+  readonly version: NewVersion;
 }
 
 /**
@@ -60,29 +60,31 @@ export function createAppender(
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
     registers: [metrics],
   });
-  const newVersion = ({ key, hashedWith, trace }: AppendRequest, { sealed }: ReadyVersion): NewVersion => ({
-    ...sealed,
-    idempotencyKey: key === undefined ? undefined : keys.hashIdempotency(hashedWith, key),
-    hashedWith,
-    trace,
-  });
+
+  const ready = ({ key, hashedWith, trace }: AppendRequest, clear: Versie, sealed: SealedVersie): ReadyVersion => {
+    const idempotencyKey = key === undefined ? undefined : keys.hashIdempotency(hashedWith, key);
+    return { clear, version: { ...sealed, idempotencyKey, hashedWith, trace } };
+  };
+
+  const firstVersion = ({ actie, auteur }: AppendRequest, now: Date): Versie =>
+    eersteVersie(actie, newActieId(now), now, auteur);
 
   /** Encrypting with the group and not on arrival makes larger groups: an append takes a sixth less processor time. */
   async function readyGroup(group: readonly AppendRequest[]): Promise<ReadyVersion[]> {
     const now = clock.now();
     const made: ReadyVersion[] = [];
     let objects = 0;
-    for (const { ready, actie, auteur } of group) {
-      objects += actie.verwerkteObjecten.length;
+    for (const request of group) {
+      objects += request.actie.verwerkteObjecten.length;
       // Asked only now and then, because asking schedules the end of the turn.
       if (objects > YIELD_OBJECTS) {
         objects = 0;
         await eventLoopBudget.yield();
       }
-      if (ready === undefined) {
-        const clear = eersteVersie(actie, newActieId(now), now, auteur);
-        made.push({ clear, sealed: toStore(writer, clear, keys) });
-      } else made.push(ready);
+      if (request.ready === undefined) {
+        const clear = firstVersion(request, now);
+        made.push(ready(request, clear, toStore(writer, clear, keys)));
+      } else made.push(request.ready);
     }
     return made;
   }
@@ -90,10 +92,7 @@ export function createAppender(
   const groups = createGroupCommit<AppendRequest, Appended & Pick<ReadyVersion, 'clear'>>({
     commit: async (group) => {
       const made = await readyGroup(group);
-      const versions = group.flatMap((request, i) => {
-        const ready = made[i];
-        return ready === undefined ? [] : [newVersion(request, ready)];
-      });
+      const versions = made.map(({ version }) => version);
       const results = await store.commit({ pool, clock }, versions, keys.names);
       return made.flatMap(({ clear }, i) => {
         const result = results[i];
@@ -114,13 +113,12 @@ export function createAppender(
   });
 
   function add(request: AppendRequest): ReturnType<typeof groups.add> {
-    const { actie, auteur } = request;
-    if (actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
-    return large.run(auteur.door, async () => {
+    if (request.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return groups.add(request);
+    return large.run(request.auteur.door, async () => {
       if (groups.isFull()) throw logFull();
-      const now = clock.now();
-      const clear = eersteVersie(actie, newActieId(now), now, auteur);
-      return groups.add({ ...request, ready: { clear, sealed: await toStoreWithinBudget(writer, clear, keys) } });
+      const clear = firstVersion(request, clock.now());
+      const sealed = await toStoreWithinBudget(writer, clear, keys);
+      return groups.add({ ...request, ready: ready(request, clear, sealed) });
     });
   }
 

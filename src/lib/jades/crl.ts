@@ -26,7 +26,7 @@ const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
 /** A list whose signature and form have been checked. */
 export type RevocationList = Awaited<ReturnType<typeof readCrl>>;
 
-/** @returns a list that this issuer signed and that is understood whole; the caller judges its dates @throws Error when there is none */
+/** @returns a complete list signed by this issuer, without unknown critical extensions; the caller checks its dates @throws Error for any other list */
 export async function readCrl(der: Uint8Array, issuer: Certificate) {
   const { tbs, entries, withoutEntries } = split(der);
   const crl = CertificateRevocationList.fromBER(withoutEntries);

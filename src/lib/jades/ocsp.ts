@@ -44,7 +44,7 @@ function certIdOptions({ issuer }: Subject) {
   return { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki };
 }
 
-/** The answer of the issuer or its delegate about this certificate, with our nonce; the caller judges its dates. @throws Error when it is none */
+/** Reads the answer about this certificate, signed by the issuer or its delegate, with our nonce; the caller checks its dates. @throws Error for any other answer */
 export async function readOcspAnswer(der: Uint8Array, subject: Subject, nonce: Uint8Array, now: Date) {
   const response = OCSPResponse.fromBER(Uint8Array.from(der));
   const status = response.responseStatus.valueBlock.valueDec;

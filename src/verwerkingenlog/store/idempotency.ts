@@ -36,7 +36,7 @@ async function hasIdempotencyKeys(db: Db): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** The log key that hashes, and does so until the transaction of `db` ends. An instance may lack it. @throws {Error} when there is none */
+/** The log key that hashes, locked until the transaction of `db` ends; this instance may not have it. @throws {Error} without one */
 export async function lockHashingKey(db: Db): Promise<string> {
   const { rows } = await db.query<{ name: string }>({
     name: 'verwerkingenlog-hashing-key',

@@ -26,7 +26,7 @@ interface ImportOptions extends DryRunOptions {
   readonly json?: boolean;
 }
 
-/** What became of a file, for programs and for people. */
+/** The result of importing a file, as JSON and as text. */
 interface Outcome {
   readonly isStored: boolean;
   readonly json: object;

@@ -1,4 +1,4 @@
-/** The parts of NotuBiz responses that are used, as JSON Schemas; see `docs/aggregator.md`. */
+/** Readers of the parts of NotuBiz responses that are used; see `docs/aggregator.md`. */
 import { isRecord, type JsonObject } from '../../../lib/json/json-value.ts';
 import type { IssueSink } from '../supplier/issue-log.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../supplier/read-answer.ts';
 
 const CONFIDENTIAL = { confidential: FLAG };
-/** Whether it hides: any group but `public` does, and so does none where there should be one. */
+/** Hides unless it is `public`; where a group is required, a missing one hides too. */
 const GROUP: { readonly permission_group: AnswerSchema<boolean> } = {
   permission_group: {
     read: (group) => (typeof group === 'object' ? { fault: 'must be string' } : { value: group !== 'public' }),
