@@ -90,7 +90,7 @@ describe('a slow client', () => {
     await feed.publish([removal('redact', 'Informatieobject', 'groot-149')]);
     let text = '';
     // It is disconnected, and resumes from its position. On a slow machine the redaction may come before the last records are read; then
-    // the stream stays connected.
+    // the stream stays connected to the end, and its client asks for the redaction once more.
     await new Promise<void>((resolve) => {
       socket.once('close', () => resolve());
       socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -101,8 +101,9 @@ describe('a slow client', () => {
     });
     socket.destroy();
     expect(text.includes('geheim groot-149')).toBe(false);
-    const last = text.match(/(?<=^id: )\d+$/gm)?.at(-1) ?? '0';
-    const again = await openStream(`${feed.mount}/feed/stream`, { 'last-event-id': last });
+    const last = Math.min(Number(text.match(/(?<=^id: )\d+$/gm)?.at(-1) ?? 0), 170);
+    const again = await openStream(`${feed.mount}/feed/stream`, { 'last-event-id': String(last) });
+    expect(again.status).toBe(200);
     await expect.poll(() => again.events.at(-1)?.id, PATIENT).toBe(171);
     expect(again.raw().includes('geheim groot-149')).toBe(false);
     again.close();
