@@ -6,8 +6,11 @@ export type Logger = Pick<
 >;
 
 /** Headers that may hold secrets or personal identifiers; never logged. */
-const SECRET_PATHS = ['authorization', 'fsc-authorization', 'cookie', 'set-cookie', 'nlgov-adr-payload-sig'].flatMap(
-  (name) => [`headers["${name}"]`, `*.headers["${name}"]`],
+const SECRET_HEADERS = ['authorization', 'fsc-authorization', 'cookie', 'set-cookie', 'nlgov-adr-payload-sig'];
+/** What may hold headers, by the names that Fastify, undici and we use. `*` would copy every member of every line: 16 us for a line instead of 2. */
+const HEADER_HOLDERS = ['req', 'request', 'res', 'response', 'reply', 'error', 'cause'];
+const SECRET_PATHS = SECRET_HEADERS.flatMap((name) =>
+  ['', ...HEADER_HOLDERS.map((holder) => `${holder}.`)].map((place) => `${place}headers["${name}"]`),
 );
 
 export function createLogger(level: string, stream?: pino.DestinationStream): pino.Logger {
