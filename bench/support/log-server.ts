@@ -3,6 +3,7 @@ import process from 'node:process';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../src/app.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { moment } from '../../src/lib/time.ts';
 import { tokens } from '../../src/plugins/tokens.ts';
 import { proof } from '../../src/proof/plugin.ts';
 import { toStore } from '../../src/verwerkingenlog/domain/encryption.ts';
@@ -16,7 +17,7 @@ import { serveParent } from './children.ts';
 /** Does all the work of storing an action except the database's. */
 function inMemory(log: FastifyInstance['actieLog']): (typeof log)['append'] {
   return async (actie, auteur) => {
-    const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);
+    const versie = eersteVersie(actie, newActieId(new Date()), moment(new Date()), auteur);
     toStore(undefined, versie, log.keys);
     return versie;
   };

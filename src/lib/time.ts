@@ -92,8 +92,8 @@ export function offsetOf(text: string): string | null {
 /** A moment in UTC as its caller wrote it, with `offsetOf` that: by the standard a provider does not convert time zones. */
 export function withOffset(utc: string, offset: string | null): string {
   if (offset === null) return utc;
-  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
-  const ahead = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4));
+  const ahead = offset.startsWith('-') ? -minutes : minutes;
   return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
 }
 

@@ -49,7 +49,8 @@ export function newTraceContext(id: string = randomUUID()): TraceContext {
 }
 
 function newSpanId(): string {
-  return randomUUID().replaceAll('-', '').slice(16);
+  const id = randomUUID();
+  return id.slice(19, 23) + id.slice(24);
 }
 
 const MAX_STATE_LENGTH = 512;

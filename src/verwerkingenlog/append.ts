@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { Problem } from '../lib/problem.ts';
 import { eventLoopBudget, type OneAtATime } from '../lib/scheduling.ts';
+import { moment } from '../lib/time.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import { LARGE_OBJECTS } from './changes.ts';
 import { reveal, type SealedVersie, toStore, toStoreWithinBudget } from './domain/encryption.ts';
@@ -66,12 +67,13 @@ export function createAppender(
     return { clear, version: { ...sealed, idempotencyKey, hashedWith, trace } };
   };
 
-  const firstVersion = ({ actie, auteur }: AppendRequest, now: Date): Versie =>
-    eersteVersie(actie, newActieId(now), now, auteur);
+  const firstVersion = ({ actie, auteur }: AppendRequest, now: Date, tijdstipRegistratie = moment(now)): Versie =>
+    eersteVersie(actie, newActieId(now), tijdstipRegistratie, auteur);
 
   /** Encrypting with the group and not on arrival makes larger groups: an append takes a sixth less processor time. */
   async function readyGroup(group: readonly AppendRequest[]): Promise<ReadyVersion[]> {
     const now = clock.now();
+    const tijdstipRegistratie = moment(now);
     const made: ReadyVersion[] = [];
     let objects = 0;
     for (const request of group) {
@@ -82,7 +84,7 @@ export function createAppender(
         await eventLoopBudget.yield();
       }
       if (request.ready === undefined) {
-        const clear = firstVersion(request, now);
+        const clear = firstVersion(request, now, tijdstipRegistratie);
         made.push(ready(request, clear, toStore(writer, clear, keys)));
       } else made.push(request.ready);
     }
@@ -133,7 +135,7 @@ export function createAppender(
           detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
         });
       const versie = await reveal(stored, keys);
-      const again = eersteVersie(actie, actieId, new Date(versie.tijdstipRegistratie), versie);
+      const again = eersteVersie(actie, actieId, versie.tijdstipRegistratie, versie);
       if (!isDeepStrictEqual(versie, again)) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
       return versie;
     }

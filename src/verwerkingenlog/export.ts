@@ -6,8 +6,8 @@ import { transaction } from '../database/transaction.ts';
 import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../proof/proof-log.ts';
 import { reveal } from './domain/encryption.ts';
-import { HISTORY_NAMES } from './domain/members.ts';
-import { actieAnswer, pick } from './domain/verwerkingsactie.ts';
+import { HISTORY_NAMES, picker } from './domain/members.ts';
+import { actieAnswer, type Versie } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
@@ -44,9 +44,11 @@ export async function* exportLines(
   for await (const stored of exportedVersions(pool, selection, signal)) {
     const versie = await reveal(stored, keys);
     const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);
-    yield `${JSON.stringify(selection.history ? { ...pick(versie, HISTORY_NAMES), ...record } : record)}\n`;
+    yield `${JSON.stringify(selection.history ? { ...pickHistory(versie), ...record } : record)}\n`;
   }
 }
+
+const pickHistory = picker<Versie, (typeof HISTORY_NAMES)[number]>(HISTORY_NAMES);
 
 function describe({ from, to, verwerkingsactiviteitId, verwerkingId, history }: Selection): string {
   return [

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Db, pipelinedTransaction, type Sent } from '../database/transaction.ts';
 import { createOneAtATime } from '../lib/scheduling.ts';
-import type { Clock } from '../lib/time.ts';
+import { type Clock, moment } from '../lib/time.ts';
 import { consumerTerm, entryFromHeaders } from '../plugins/processing-headers.ts';
 import type { OwnEntry, ProcessingAuthor, ProcessingLog } from '../plugins/processing-log.ts';
 import { repeatWork } from '../plugins/repeated-work.ts';
@@ -133,7 +133,7 @@ export function createOwnEntries(
   return async (db, entry, author) => {
     const now = clock.now();
     const auteur = { door: author.subject, verzoekId: author.requestId };
-    const versie = eersteVersie(ownActie(entry, rules), newActieId(now), now, auteur, null, aanroepOf(author));
+    const versie = eersteVersie(ownActie(entry, rules), newActieId(now), moment(now), auteur, null, aanroepOf(author));
     const own = { ...(await toStoreWithinBudget(writer, versie, keys)), trace: author.trace };
     return { result: store.add(db, [own]).then((added) => added.forEach(count)) };
   };

@@ -2,8 +2,8 @@
 
 import { withOffset } from '../../lib/time.ts';
 import type { ProofRecord } from '../../proof/proof-log.ts';
-import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
-import { objectFields, pick, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
+import { type MemberName, type Part, PROOF_FORMAT, picker, provenNames } from './members.ts';
+import { objectFields, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
 export const BASIS: Part = 'basis';
 export const AANVULLEND: Part = 'aanvullend';
@@ -27,12 +27,12 @@ export function proofRecordOf(versie: Versie, format: number = PROOF_FORMAT): Pr
 /** Yielded one at a time: a version may have tens of thousands of objects. */
 function* partsOf(versie: Versie, format: number): Generator<readonly [name: string, json: unknown]> {
   const shown = { ...versie, tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset) };
-  for (const { part, names } of proven(format)) yield [part, pick(shown, names)];
+  for (const { part, pick } of proven(format)) yield [part, pick(shown)];
   for (const object of versie.objecten)
     yield [objectPart(versie.actieId, object.nummer), objectFields(object, versie.actieId)];
 }
 
-type ProvenPart = { readonly part: Part; readonly names: readonly MemberName[] };
+type ProvenPart = { readonly part: Part; readonly pick: (versie: Versie) => object };
 const formats = new Map<number, readonly ProvenPart[]>();
 
 function proven(format: number): readonly ProvenPart[] {
@@ -40,7 +40,7 @@ function proven(format: number): readonly ProvenPart[] {
   if (known !== undefined) return known;
   const parts = (['aanvullend', 'basis', 'intern'] as const).map((part) => ({
     part,
-    names: provenNames(part, format),
+    pick: picker<Versie, MemberName>(provenNames(part, format)),
   }));
   formats.set(format, parts);
   return parts;

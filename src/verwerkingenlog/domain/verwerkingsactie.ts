@@ -6,7 +6,7 @@ import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc, withOffset } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import { ANSWERED_NAMES, BASIS_NAMES, MEMBERS, NO_OPTIONAL, OPTIONAL_NAMES, type OptionalName } from './members.ts';
+import { ANSWERED_NAMES, BASIS_NAMES, MEMBERS, nulls, OPTIONAL_NAMES, type OptionalName, picker } from './members.ts';
 
 type Schemas = components['schemas'];
 
@@ -66,16 +66,10 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly ldv: string | null;
 }
 
-export function pick<V extends object, K extends keyof V & string>(version: V, names: readonly K[]): Pick<V, K> {
-  const picked: Partial<V> = {};
-  for (const name of names) picked[name] = version[name];
-  return picked as Pick<V, K>;
-}
-
 export function eersteVersie(
   actie: Actie,
   actieId: string,
-  at: Date,
+  tijdstipRegistratie: string,
   { door, verzoekId }: Auteur,
   ldv: string | null = null,
   aanroep: Aanroep = GEEN_AANROEP,
@@ -88,7 +82,7 @@ export function eersteVersie(
     verzoekId,
     actieId,
     versie: 1,
-    tijdstipRegistratie: moment(at),
+    tijdstipRegistratie,
     vervallen: false,
     ooitVertrouwelijk: actie.vertrouwelijkheid !== 'normaal',
     objecten: verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
@@ -175,6 +169,8 @@ export function parseVerwerktObjectId(id: string): { actieId: string; number: nu
 export type ActieBody = Schemas['VerwerkingsactieInvoer'];
 type ReplacingBody = Schemas['VerwerkingsactieVolledig'];
 
+const NO_OPTIONAL = nulls(OPTIONAL_NAMES);
+
 /** `null` where they are absent; identities in lower case. */
 function optionalOf(entry: { readonly [Name in OptionalName]?: string | null | undefined }) {
   const optional: Record<OptionalName, string | null> = { ...NO_OPTIONAL };
@@ -235,8 +231,11 @@ export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam
     .map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
 }
 
+const pickBasis = picker<Versie, (typeof BASIS_NAMES)[number]>(BASIS_NAMES);
+const pickAnswered = picker<Versie, (typeof ANSWERED_NAMES)[number]>(ANSWERED_NAMES);
+
 function fieldsOf(versie: Versie, base: string, beperkteSet: boolean) {
-  const shown: Pick<Versie, (typeof BASIS_NAMES)[number]> = pick(versie, beperkteSet ? BASIS_NAMES : ANSWERED_NAMES);
+  const shown = beperkteSet ? pickBasis(versie) : pickAnswered(versie);
   const tijdstip = withOffset(versie.tijdstip, versie.tijdstipOffset);
   return { url: `${base}/verwerkingsacties/${versie.actieId}`, ...shown, tijdstip };
 }

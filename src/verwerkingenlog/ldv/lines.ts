@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Db, transaction } from '../../database/transaction.ts';
 import { eventLoopBudget } from '../../lib/scheduling.ts';
+import { moment } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { createGroupCommit } from '../append.ts';
 import { toStoreWithinBudget } from '../domain/encryption.ts';
@@ -67,7 +68,7 @@ export function createLineStore(app: FastifyInstance): StoreLines {
   const writer = app.proof('verwerkingen');
 
   async function prepare(line: NewLine, hashedWith: string, at: Date, { auteur, trace }: LineSender) {
-    const versie = eersteVersie(line.actie, newActieId(at), at, auteur, line.text);
+    const versie = eersteVersie(line.actie, newActieId(at), moment(at), auteur, line.text);
     const version = await toStoreWithinBudget(writer, versie, keys);
     const keyBy = (name: string): LineKey => lineKeyOf(line, (text) => keys.hashIdempotency(name, text));
     return {

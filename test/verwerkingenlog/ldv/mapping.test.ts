@@ -105,13 +105,15 @@ const spans: fc.Arbitrary<Span> = fc
     ]),
   }));
 
+const REGISTERED = '2026-04-01T12:00:00Z';
+
 function versieOf(span: Span): Versie {
-  const at = new Date('2026-04-01T12:00:00Z');
+  const at = new Date(REGISTERED);
   const kept = keepOf(span, NOTHING_ELSE);
   return eersteVersie(
     actieOfSpan(kept, CONTEXT),
     newActieId(at),
-    at,
+    REGISTERED,
     AUTEUR,
     writeLine({ client: 'client', span: kept }),
   );
@@ -173,8 +175,11 @@ it('keeps a UUID in an address even if it contains nine digits of a citizen serv
   const verwerkingsactiviteitUrl = `${BASE}/verwerkingsactiviteiten/00000000-0000-1000-bfff-ffe400000003?bsn=400000003`;
   const [example] = fc.sample(acties, { numRuns: 1, seed: 1 });
   if (example === undefined) throw new Error('no action');
-  const at = new Date('2026-04-01T12:00:00Z');
-  const [span] = spansOf(eersteVersie({ ...example, verwerkingsactiviteitUrl }, newActieId(at), at, AUTEUR), BASE);
+  const at = new Date(REGISTERED);
+  const [span] = spansOf(
+    eersteVersie({ ...example, verwerkingsactiviteitUrl }, newActieId(at), REGISTERED, AUTEUR),
+    BASE,
+  );
   if (span === undefined) throw new Error('no span');
   expect(actieOfSpan(span, CONTEXT).verwerkingsactiviteitUrl).toBe(
     `${BASE}/verwerkingsactiviteiten/00000000-0000-1000-bfff-ffe400000003?bsn=*********`,
@@ -184,8 +189,8 @@ it('keeps a UUID in an address even if it contains nine digits of a citizen serv
 it('keeps of an action that passes through LDV the fields that LDV has, and never the user', () => {
   fc.assert(
     fc.property(acties, (actie) => {
-      const at = new Date('2026-04-01T12:00:00Z');
-      const versie = eersteVersie(actie, newActieId(at), at, AUTEUR);
+      const at = new Date(REGISTERED);
+      const versie = eersteVersie(actie, newActieId(at), REGISTERED, AUTEUR);
       const made = spansOf(versie, BASE);
       const [root] = made;
       if (root === undefined) throw new Error('no span');
@@ -220,14 +225,13 @@ it('keeps of an action that passes through LDV the fields that LDV has, and neve
 });
 
 it('derives the ids of an action’s spans as published', () => {
-  const at = new Date('2026-04-01T12:00:00Z');
   const [actie] = fc.sample(acties, { numRuns: 1, seed: 1 });
   if (actie === undefined) throw new Error('no action');
   const person = { soortObjectId: 'BSN', objectId: '1', betrokkenheid: null, soortenGegevens: null };
   const versie = eersteVersie(
     { ...actie, verwerkingId: null, verwerkteObjecten: [person] },
     '0198c0de-7c1e-7aa0-9b1c-3d5e7f900000',
-    at,
+    REGISTERED,
     AUTEUR,
   );
   const [span] = spansOf(versie, BASE);
