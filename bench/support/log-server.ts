@@ -1,4 +1,4 @@
-/** A server with only the processing log, as in production; with `BENCH_MEMORY` it does the same but stores nothing. */
+/** A server with only the processing log, which logs errors only; with `BENCH_MEMORY` it does the same but stores nothing. */
 import process from 'node:process';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../src/app.ts';

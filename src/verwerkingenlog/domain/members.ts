@@ -34,15 +34,3 @@ export function nulls<Name extends string>(names: readonly Name[]): Record<Name,
   // Each name has just been given its value.
   return Object.fromEntries(names.map((name) => [name, null])) as Record<Name, null>;
 }
-
-/** Copies members by name, into a copy of a template: V8 turns an object that gains more than a dozen members by name into a slow one. */
-export function picker<V extends object, Name extends keyof V & string>(
-  names: readonly Name[],
-): (from: V) => Pick<V, Name> {
-  const template = nulls(names);
-  return (from) => {
-    const picked: Record<Name, unknown> = { ...template };
-    for (const name of names) picked[name] = from[name];
-    return picked as Pick<V, Name>;
-  };
-}

@@ -2,8 +2,8 @@
 
 import { withOffset } from '../../lib/time.ts';
 import type { ProofRecord } from '../../proof/proof-log.ts';
-import { type MemberName, type Part, PROOF_FORMAT, picker, provenNames } from './members.ts';
-import { objectFields, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
+import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
+import { objectFields, picker, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
 export const BASIS: Part = 'basis';
 export const AANVULLEND: Part = 'aanvullend';

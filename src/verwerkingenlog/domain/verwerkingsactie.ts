@@ -6,7 +6,7 @@ import { type InvalidParam, Problem } from '../../lib/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM, moment, offsetOf, toUtc, withOffset } from '../../lib/time.ts';
 import type { ProcessingEntry } from '../../plugins/processing-headers.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import { ANSWERED_NAMES, BASIS_NAMES, MEMBERS, nulls, OPTIONAL_NAMES, type OptionalName, picker } from './members.ts';
+import { ANSWERED_NAMES, BASIS_NAMES, MEMBERS, nulls, OPTIONAL_NAMES, type OptionalName } from './members.ts';
 
 type Schemas = components['schemas'];
 
@@ -64,6 +64,18 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly objecten: readonly GenummerdObject[];
   /** The line of LDV that it came from, as `ldv/stored-line.ts` writes it; `null` when it was logged in another way. */
   readonly ldv: string | null;
+}
+
+/** Copies members by name, into a copy of a template: V8 turns an object that gains more than a dozen members by name into a slow one. */
+export function picker<V extends object, Name extends keyof V & string>(
+  names: readonly Name[],
+): (from: V) => Pick<V, Name> {
+  const template = nulls(names);
+  return (from) => {
+    const picked: Record<Name, unknown> = { ...template };
+    for (const name of names) picked[name] = from[name];
+    return picked as Pick<V, Name>;
+  };
 }
 
 export function eersteVersie(
