@@ -153,37 +153,29 @@ export type WrittenCase<Tested> = Written & {
 export type Asking<Subject extends SuiteSubject> = Pick<Written, 'needs'> &
   Pick<ConformanceCase<Subject>, 'ask' | 'expect' | 'check'>;
 
-/** Makes a chapter from case descriptions by id. */
-export function chapterOf<Case, Made>(
-  id: string,
-  [nl, en]: readonly [nl: string, en: string],
-  cases: Readonly<Record<string, Case>>,
-  make: (id: string, one: Case) => Made,
-) {
-  return { id, title: { nl, en }, cases: Object.entries(cases).map(([caseId, one]) => make(caseId, one)) };
+/** Makes chapters from case descriptions by id. */
+export function chaptersOf<Case, Made>(make: (id: string, one: Case) => Made) {
+  return (id: string, [nl, en]: readonly [nl: string, en: string], cases: Readonly<Record<string, Case>>) => ({
+    id,
+    title: { nl, en },
+    cases: Object.entries(cases).map(([caseId, one]) => make(caseId, one)),
+  });
 }
-
-type MakeChapter<Subject extends SuiteSubject, Case> = (
-  ...chapter: readonly [id: string, title: readonly [nl: string, en: string], cases: Readonly<Record<string, Case>>]
-) => Chapter<Subject>;
 
 /** Chapters of cases that are a single function. @param open gives one case its view of the subject @param first as for `described` */
 export function writtenChapters<Subject extends SuiteSubject, Tested>(
   open: (subject: Subject, run: CaseRun) => Tested,
   first: string,
-): MakeChapter<Subject, WrittenCase<Tested>> {
-  return (...chapter) =>
-    chapterOf(...chapter, (id, { test, ...written }) => ({
-      ...described(id, written, first),
-      check: (subject: Subject, run: CaseRun) => test(open(subject, run)),
-    }));
+) {
+  return chaptersOf((id, { test, ...written }: WrittenCase<Tested>) => ({
+    ...described(id, written, first),
+    check: (subject: Subject, run: CaseRun) => test(open(subject, run)),
+  }));
 }
 
 /** Chapters of cases whose requests are data. */
-export function askingChapters<Subject extends SuiteSubject>(
-  first: string,
-): MakeChapter<Subject, Written & Asking<Subject>> {
-  return (...chapter) => chapterOf(...chapter, (id, written) => described(id, written, first));
+export function askingChapters<Subject extends SuiteSubject>(first: string) {
+  return chaptersOf((id, written: Written & Asking<Subject>) => described(id, written, first));
 }
 
 /** @param first the prerequisite of cases that name none */

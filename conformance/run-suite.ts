@@ -1,6 +1,5 @@
 /** Runs the cases of a suite in order, each once, and reports every outcome. */
 import {
-  type CaseRun,
   type Chapter,
   type ConformanceCase,
   type Expectation,
@@ -120,8 +119,7 @@ async function runCase<Subject extends SuiteSubject>(
       if (failed !== undefined) return ended(failed);
       answers.push(answer);
     }
-    const run: CaseRun = { answers, ask };
-    return ended(await one.check?.(subject, run));
+    return ended(await one.check?.(subject, { answers, ask }));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Failed) return ended(error.message);

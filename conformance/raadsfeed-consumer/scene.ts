@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Chapter,
   type ConformanceCase,
-  chapterOf,
+  chaptersOf,
   described,
   Failed,
   type Finding,
@@ -65,13 +65,7 @@ export interface SceneChapter extends Chapter<ConsumerSubject> {
   readonly cases: readonly SceneCase[];
 }
 
-export function sceneChapter(
-  id: string,
-  title: readonly [nl: string, en: string],
-  cases: Readonly<Record<string, ConsumerCase>>,
-): SceneChapter {
-  return chapterOf(id, title, cases, asCase);
-}
+export const sceneChapter = chaptersOf(asCase);
 
 function asCase(id: string, { prepare, unread, changes = [], play, ...written }: ConsumerCase): SceneCase {
   const scene: SceneCase['scene'] = async (subject, feed) => {
