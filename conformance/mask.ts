@@ -61,12 +61,12 @@ function formsOf(secret: string): readonly string[] {
 
 /**
  * Headers with their secrets masked.
- * @param most characters of a value
+ * @param most characters of a value; default: all
  */
 export function maskedHeaders(
   headers: Readonly<Record<string, string>>,
   mask: Mask,
-  most: number,
+  most?: number,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [

@@ -23,11 +23,9 @@ export function messageBytes(
  */
 export async function saveExchange(directory: string, number: number, exchange: Exchange, mask: Mask): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const headersOf = (headers: Exchange['headers']): Record<string, string> =>
-    maskedHeaders(headers, mask, Number.POSITIVE_INFINITY);
   const write = (what: string, bytes: Buffer): Promise<void> =>
     writeFile(join(directory, `${String(number).padStart(4, '0')}-${what}.http`), bytes, { mode: 0o600 });
   const { method, url, sent, sentBody, status, headers, body } = exchange;
-  await write('request', messageBytes(`${method} ${mask(url)} HTTP/1.1`, headersOf(sent), sentBody));
-  await write('response', messageBytes(`HTTP/1.1 ${status}`, headersOf(headers), body));
+  await write('request', messageBytes(`${method} ${mask(url)} HTTP/1.1`, maskedHeaders(sent, mask), sentBody));
+  await write('response', messageBytes(`HTTP/1.1 ${status}`, maskedHeaders(headers, mask), body));
 }

@@ -3,17 +3,17 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { UsageError } from '../../src/lib/command-error.ts';
-import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
+import { loadPemKey } from '../../src/lib/jades/own-key.ts';
 import { createSigner, digestOf, PLAIN_STYLES, type Signer } from '../../src/lib/jades/signature.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';
 import { table } from '../../src/lib/output.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { LEVELS, OUTCOMES } from '../case.ts';
+import { OUTCOMES } from '../case.ts';
 import { reportHtml } from '../report/html.ts';
 import { reportJunit } from '../report/junit.ts';
-import { type ConformanceReport, noLongerFailing, verdictOf } from '../report/report.ts';
+import { type ConformanceReport, countsByLevel, isWrong, noLongerFailing, verdictOf } from '../report/report.ts';
 import { messageBytes } from '../saved-exchanges.ts';
-import { asText, asUsage, readBytes, readText } from './tool.ts';
+import { asText, asUsage, readBytes, readJoined } from './tool.ts';
 
 const SCHEMA = new URL('../../openapi/conformance-report.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -45,9 +45,9 @@ export async function readReport(file: string): Promise<ConformanceReport> {
  * @param files a private key and its certificate chain, as PEM in one or two files
  */
 export async function readSigner(files: readonly string[]): Promise<Signer> {
-  const pem = (await Promise.all(files.map(readText))).join('\n');
+  const pem = await readJoined(files);
   const [, key = ''] = /(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----)/.exec(pem) ?? [];
-  const own = asUsage('--sign', () => loadPemKey({ key, chain: pem }, systemClock.now()), OwnKeyError);
+  const own = asUsage('--sign', () => loadPemKey({ key, chain: pem }, systemClock.now()));
   return createSigner({ ...own, now: () => systemClock.now() });
 }
 
@@ -92,19 +92,14 @@ async function signedStatement(report: ConformanceReport, json: string, signer: 
 /** Failures with their reasons, then the counts by level. */
 export function reportText(report: ConformanceReport): string {
   const { cases, requests, subject, suite } = report;
-  const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
-  const faults = wrong.map(
+  const faults = cases.filter(isWrong).map(
     (one) => `${one.outcome.toUpperCase()} ${one.id} (${one.level}${one.expected ? ', expected' : ''}): ${one.title}
   ${one.reason ?? ''}
   ${one.source.document}, ${one.source.clause}: “${one.source.quote}”${one.again === undefined ? '' : `\n  ${one.again}`}`,
   );
-  const rows = LEVELS.map((level) => [
-    level,
-    ...OUTCOMES.map((outcome) => String(cases.filter((one) => one.level === level && one.outcome === outcome).length)),
-  ]);
   return [
     ...faults,
-    table(['level', ...OUTCOMES], rows),
+    table(['level', ...OUTCOMES], countsByLevel(cases)),
     ...[noLongerFailing(report)].filter((text) => text !== undefined),
     `${suite} of ${subject}: ${cases.length} cases, ${requests} requests. ${verdictOf(report)}`,
   ].join('\n\n');

@@ -17,11 +17,8 @@ const BEAT_MS = 1000;
 const SILENT_MS = 30_000;
 const WATCHING = 'koppelvlak-conformance-watch';
 
-/**
- * Exits if the run continues long after this signal.
- * @returns a function that cancels this
- */
-export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_MS): () => void {
+/** Exits if the run continues long after this signal, until disposed. */
+export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_MS): Disposable {
   let timer: NodeJS.Timeout | undefined;
   const listening = addAbortListener(signal, () => {
     timer = setTimeout(() => {
@@ -31,9 +28,11 @@ export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_M
       terminal.exit(2);
     }, ms);
   });
-  return () => {
-    listening[Symbol.dispose]();
-    clearTimeout(timer);
+  return {
+    [Symbol.dispose]() {
+      listening[Symbol.dispose]();
+      clearTimeout(timer);
+    },
   };
 }
 

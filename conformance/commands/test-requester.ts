@@ -11,14 +11,14 @@ import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
 import { createMask } from '../mask.ts';
 import { restartedProgram, wordsOf } from '../protocol.ts';
 import { makeKeys } from '../requester/keys.ts';
-import { SCENARIO_NAMES, type ScenarioName } from '../requester/scenarios.ts';
+import { SCENARIO_NAMES } from '../requester/scenarios.ts';
 import { requesterSubject, waitForRequests } from '../requester/subject.ts';
 import { REQUESTER } from '../requester/suite.ts';
 import { type ReceivedRequest, startSuppliers } from '../requester/suppliers.ts';
 import { saveExchange } from '../saved-exchanges.ts';
 import { readTrust } from '../signature/trust.ts';
 import { type SuiteOptions, testSuite } from './test-suite.ts';
-import { asUsage, readText, type ToolContext } from './tool.ts';
+import { asUsage, readJoined, type ToolContext } from './tool.ts';
 
 export interface RequesterOptions extends SuiteOptions {
   readonly variant?: 'shv' | 'vs';
@@ -48,10 +48,8 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
   const suppliers = await startSuppliers({ keys, model, port, token });
   const program = words && restartedProgram({ command: words, env: terminal.env, timeoutMs: ANSWER_MS, signal });
   try {
-    const roots = await Promise.all([keys.root, ...(options.trust === undefined ? [] : [options.trust])].map(readText));
-    const trust = asUsage('--trust', () =>
-      readTrust({ anchors: roots.join('\n'), at: new Date(), fetch: network.fetch, signal }),
-    );
+    const anchors = await readJoined(options.trust === undefined ? [keys.root] : [keys.root, options.trust]);
+    const trust = asUsage('--trust', () => readTrust({ anchors, at: new Date(), fetch: network.fetch, signal }));
     await testSuite(context, {
       suite: REQUESTER,
       options,
@@ -62,7 +60,9 @@ export async function testRequester(context: ToolContext, options: RequesterOpti
       open: async (client, say) => {
         const needs = { client, model, keys, suppliers, trust, token, program };
         if (program !== undefined) return requesterSubject(needs);
-        for (const line of instructions(token, keys.root, suppliers.addressOf)) say(line);
+        // The token is valid for this run only.
+        say(`trust ${keys.root}, send the token ${token}, and request the quarter 2026-01-01 to 2026-03-31:`);
+        for (const name of SCENARIO_NAMES) say(`  ${suppliers.addressOf(name)}`);
         await waitForRequests(suppliers, { waitMs: options.wait * 1000, quietMs: QUIET_MS, signal });
         if (suppliers.received.length === 0) throw new UsageError('the requester sent no requests');
         return requesterSubject(needs);
@@ -82,10 +82,4 @@ async function saveRequests(received: readonly ReceivedRequest[], directory: str
     const exchange = { ...shown, sentBody: message.body, body: Buffer.alloc(0), json: undefined };
     await saveExchange(directory, index + 1, exchange, mask);
   }
-}
-
-/** Instructions for testing a requester by hand; the token is valid for this run only. */
-function* instructions(token: string, root: string, addressOf: (name: ScenarioName) => string): Generator<string> {
-  yield `trust ${root}, send the token ${token}, and request the quarter 2026-01-01 to 2026-03-31:`;
-  for (const name of SCENARIO_NAMES) yield `  ${addressOf(name)}`;
 }

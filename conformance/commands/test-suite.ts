@@ -87,14 +87,12 @@ export async function suiteCommand(
 ): Promise<void> {
   const stopWatching = watchProcess();
   await runTool(terminal, options, async (context) => {
-    const stopWaiting = exitAfter(context.interrupted, terminal);
+    using _ = exitAfter(context.interrupted, terminal);
     try {
       if (options.list) listCases(context, await suiteOf(), options);
       else await run(context);
     } catch (error) {
       throw new UsageError(createMask([])(reasonOf(error)));
-    } finally {
-      stopWaiting();
     }
   });
   stopWatching();
@@ -153,7 +151,7 @@ export async function testSuite<Subject extends SuiteSubject>(
     createClient({ ...needs, subject: tested, rate: options.rate, signal, proxy, ...whole });
   const say = (text: string): void => output.progress(visible(text));
   const limit = startLimit(options.limit === undefined ? waitMs + longestRunMs(options.rate) : options.limit * 60_000);
-  const stopWaiting = exitAfter(limit.signal, terminal);
+  using _ = exitAfter(limit.signal, terminal);
   const ending = AbortSignal.any([interrupted, limit.signal]);
   const client = connect(interrupted, { save: options.save, limit });
   const started = systemClock.now();
@@ -202,7 +200,6 @@ export async function testSuite<Subject extends SuiteSubject>(
     await client.close();
     const undoMs = ending.aborted ? LATE_UNDO_MS : UNDO_MS;
     if (subject?.undo !== undefined) await undo(subject.undo, undoMs, connect, say);
-    stopWaiting();
   }
 }
 

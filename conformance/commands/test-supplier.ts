@@ -3,7 +3,7 @@ import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { UsageError } from '../../src/lib/command-error.ts';
 import { loadModel } from '../../src/lib/exchange-model/model.ts';
-import { loadPemKey, OwnKeyError } from '../../src/lib/jades/own-key.ts';
+import { loadPemKey } from '../../src/lib/jades/own-key.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { parseUntrusted, UntrustedJsonError } from '../../src/lib/json/parse-untrusted.ts';
 import { clientCredentialsToken, TokenFetchError } from '../../src/lib/outbound/client-credentials.ts';
@@ -18,7 +18,7 @@ import { GEGEVENS } from '../gegevens/suite.ts';
 import { readTrust } from '../signature/trust.ts';
 import { requireAddress, type SuiteOptions, testSuite } from './test-suite.ts';
 import { MAX_TOKENS_BYTES } from './token-file.ts';
-import { asUsage, readText, type ToolContext } from './tool.ts';
+import { asUsage, readJoined, readText, type ToolContext } from './tool.ts';
 
 export interface GegevensOptions extends SuiteOptions, TokenOptions {
   readonly variant?: 'shv' | 'vs';
@@ -118,7 +118,7 @@ async function readRequired(file: string | undefined, option: string): Promise<s
 
 async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
   const files = { key: await readRequired(key, '--key'), chain: await readRequired(chain, '--chain') };
-  const own = asUsage('--key and --chain', () => loadPemKey(files, new Date()), OwnKeyError);
+  const own = asUsage('--key and --chain', () => loadPemKey(files, new Date()));
   return { key: own.key, x5c: own.chain.map(({ der }) => der.toString('base64')) };
 }
 
@@ -127,7 +127,7 @@ async function ownIdentity({ key, chain }: GegevensOptions): Promise<Identity> {
  * @param files key and chain, as PEM in one or two files
  */
 async function anyIdentity(files: readonly string[]): Promise<Identity> {
-  const pem = (await Promise.all(files.map(readText))).join('\n');
+  const pem = await readJoined(files);
   try {
     return { key: createPrivateKey(pem), x5c: x5cOf(pem) };
   } catch {

@@ -52,20 +52,12 @@ async function readEnvironment(env: Environment): Promise<Pick<ToolContext, 'pro
   };
 }
 
-/**
- * @param Expected the error class for invalid values
- * @throws {UsageError} when the value of an option is invalid
- */
-export function asUsage<Value>(
-  option: string,
-  read: () => Value,
-  Expected: new (...given: never[]) => Error = Error,
-): Value {
+/** @throws {UsageError} when the value of an option is invalid */
+export function asUsage<Value>(option: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Expected) throw new UsageError(`${option}: ${error.message}`);
-    throw error;
+    throw error instanceof Error ? new UsageError(`${option}: ${error.message}`) : error;
   }
 }
 
@@ -79,6 +71,11 @@ export function readBytes(file: string): Promise<Buffer> {
 /** @throws {UsageError} when the file cannot be read or is not UTF-8 */
 export async function readText(file: string): Promise<string> {
   return asText(await readBytes(file), file);
+}
+
+/** The texts of files, one after another. @throws {UsageError} as `readText` */
+export async function readJoined(files: readonly string[]): Promise<string> {
+  return (await Promise.all(files.map(readText))).join('\n');
 }
 
 /** @throws {UsageError} naming the first line that is not UTF-8 */

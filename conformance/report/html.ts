@@ -1,7 +1,14 @@
 import { reportPage } from '../../src/lib/report-page.ts';
 import { type Html, html, withCode } from '../../src/lib/template.ts';
-import { LEVELS, OUTCOMES, type Outcome } from '../case.ts';
-import { type ConformanceReport, noLongerFailing, type ReportedCase, verdictOf } from './report.ts';
+import { OUTCOMES, type Outcome } from '../case.ts';
+import {
+  type ConformanceReport,
+  countsByLevel,
+  isWrong,
+  noLongerFailing,
+  type ReportedCase,
+  verdictOf,
+} from './report.ts';
 
 const STYLE = `
   h2 { font-size: 1.15rem; margin: 1.75rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
@@ -17,9 +24,13 @@ const STYLE = `
 
 export function reportHtml(report: ConformanceReport): string {
   const { cases, suite, subject } = report;
-  const wrong = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'inconclusive');
+  const wrong = cases.filter(isWrong);
   const title = `Conformance report: ${suite}`;
   const passing = noLongerFailing(report);
+  const counts = countsByLevel(cases).map(
+    ([level, ...numbers]) =>
+      html`<tr><th scope="row">${level}</th>${numbers.map((number) => html`<td>${number}</td>`)}</tr>`,
+  );
   const about: readonly (readonly [string, string])[] = [
     ['Tested', subject],
     ['Suite', `${suite}, version ${report.version}`],
@@ -36,7 +47,7 @@ export function reportHtml(report: ConformanceReport): string {
     ['Result', verdictOf(report)],
   ];
   const content = html`<h2>Summary</h2>
-${summary(cases)}
+${tableOf(['level', ...OUTCOMES.map(named)], counts)}
 ${passing !== undefined && html`<p>${passing}</p>`}
 <h2>Failures</h2>
 ${wrong.length === 0 ? html`<p>Nothing failed.</p>` : wrong.map(fault)}
@@ -47,17 +58,16 @@ ${acceptance(report)}`;
   return reportPage({ language: 'en', title, style: STYLE, about, content, footer });
 }
 
+const named = (outcome: Outcome): string => outcome.replace('-', ' ');
+
 function outcome(name: Outcome, isExpected = false): Html {
-  return html`<span class="outcome ${name}">${name.replace('-', ' ')}${isExpected ? ', expected' : ''}</span>`;
+  return html`<span class="outcome ${name}">${named(name)}${isExpected ? ', expected' : ''}</span>`;
 }
 
-function summary(cases: readonly ReportedCase[]): Html {
-  const rows = LEVELS.map((level) => {
-    const counts = OUTCOMES.map((name) => cases.filter((one) => one.level === level && one.outcome === name).length);
-    return html`<tr><th scope="row">${level}</th>${counts.map((count) => html`<td>${count}</td>`)}</tr>`;
-  });
-  const heads = OUTCOMES.map((name) => html`<th scope="col">${name.replace('-', ' ')}</th>`);
-  return html`<table><thead><tr><th scope="col">level</th>${heads}</tr></thead><tbody>\n${rows}\n</tbody></table>`;
+function tableOf(heads: readonly string[], rows: readonly Html[]): Html {
+  return html`<table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>
+${rows}
+</tbody></table>`;
 }
 
 function fault(one: ReportedCase): Html {
@@ -90,9 +100,7 @@ function chapterTable(chapter: string, cases: readonly ReportedCase[]): Html {
     );
   const title = cases.find((one) => one.chapter === chapter)?.chapterTitle ?? '';
   return html`<h3>${chapter}: ${title}</h3>
-<table><thead><tr><th scope="col">case</th><th scope="col">level</th><th scope="col">title</th><th scope="col">outcome</th></tr></thead><tbody>
-${rows}
-</tbody></table>`;
+${tableOf(['case', 'level', 'title', 'outcome'], rows)}`;
 }
 
 /** Suites whose result two parties agree on. */
@@ -115,14 +123,13 @@ function acceptance(report: ConformanceReport): Html | undefined {
       : 'At least one must case failed: by signing, the parties accept that until the date below.',
     announced.length === 0 ? 'No failures were announced.' : `Announced failures: ${announced.join(', ')}.`,
   ];
-  const blank = (): Html => html`<td class="blank"></td>`;
+  const blanks = FIELDS.map(() => html`<td class="blank"></td>`);
+  const rows = parties.map((party) => html`<tr><th scope="row">${party}</th>${blanks}</tr>`);
   return html`<section class="acceptance">
 <h2>Acceptance</h2>
 <ul>${terms.map((term) => html`<li>${term}</li>`)}</ul>
 <p>Version of the tested software, agreements and remarks:</p>
 <p class="remarks"></p>
-<table><thead><tr><th scope="col">Party</th>${FIELDS.map((field) => html`<th scope="col">${field}</th>`)}</tr></thead><tbody>
-${parties.map((party) => html`<tr><th scope="row">${party}</th>${FIELDS.map(blank)}</tr>`)}
-</tbody></table>
+${tableOf(['Party', ...FIELDS], rows)}
 </section>`;
 }

@@ -1,19 +1,19 @@
 import { type Html, html } from '../../src/lib/template.ts';
+import type { Outcome } from '../case.ts';
 import type { ConformanceReport, ReportedCase } from './report.ts';
 
 /** @see https://github.com/testmoapp/junitxml for the form that builds read */
 export function reportJunit({ cases, suite, subject }: ConformanceReport): string {
-  const isFailure = (one: ReportedCase): boolean => one.outcome === 'failed' && one.expected !== true;
-  const isSkipped = ({ outcome, expected }: ReportedCase): boolean =>
-    outcome === 'skipped' || outcome === 'not-judged' || expected === true;
-  const count = (isMeant: (one: ReportedCase) => boolean): number => cases.filter(isMeant).length;
-  const isInconclusive = ({ outcome }: ReportedCase): boolean => outcome === 'inconclusive';
+  const shown = ({ outcome, expected }: ReportedCase): Outcome =>
+    outcome === 'not-judged' || expected ? 'skipped' : outcome;
+  const count = (outcome: Outcome): number => cases.filter((one) => shown(one) === outcome).length;
   const inside = (one: ReportedCase): Html | undefined => {
-    if (isFailure(one)) return html`<failure message="${one.reason}">${one.again}</failure>`;
-    if (isInconclusive(one)) return html`<error message="${one.reason}"/>`;
-    return isSkipped(one) ? html`<skipped message="${one.reason}"/>` : undefined;
+    const outcome = shown(one);
+    if (outcome === 'failed') return html`<failure message="${one.reason}">${one.again}</failure>`;
+    if (outcome === 'inconclusive') return html`<error message="${one.reason}"/>`;
+    return outcome === 'skipped' ? html`<skipped message="${one.reason}"/>` : undefined;
   };
-  const counts = html`tests="${cases.length}" failures="${count(isFailure)}" errors="${count(isInconclusive)}" skipped="${count(isSkipped)}"`;
+  const counts = html`tests="${cases.length}" failures="${count('failed')}" errors="${count('inconclusive')}" skipped="${count('skipped')}"`;
   return html`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites ${counts}>
   <testsuite name="${suite} ${subject}" ${counts}>
