@@ -1,9 +1,9 @@
-import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
 import { isMoment } from '../../src/lib/time.ts';
 import { textAt } from '../json-members.ts';
-import { eachRecord, identity, isUpsert, isWholeAddress } from './records.ts';
+import { identity, isUpsert } from './records.ts';
 import { contract } from './sources.ts';
-import { feedChapters, textsIn } from './subject.ts';
+import { eachRecord, feedChapters, isWholeAddress, textsIn } from './subject.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
   Vergadering: 'Vergadering',
@@ -22,12 +22,9 @@ const MOMENTS = /^((geplande)?(aanvang|einde|starttijd|eindtijd)|gewijzigdop)$/;
 /** Every reference in a resource. */
 function referencesOf(data: JsonObject): readonly (readonly [name: string, value: unknown])[] {
   const direct = Object.entries(data).filter(([name]) => REFERENCES.test(name));
-  const { gerelateerdinformatieobject: related } = data;
-  const nested = isRecord(related) ? [['gerelateerdinformatieobject', related.informatieobject] as const] : [];
-  return [...direct, ...nested].flatMap(([name, value]) => {
-    if (value === undefined || value === null) return [];
-    return (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, one] as const);
-  });
+  const related = 'gerelateerdinformatieobject';
+  const nested = [related, valueAt(data, [related, 'informatieobject'])] as const;
+  return [...direct, nested].flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const));
 }
 
 export const CONTENTS = feedChapters('C-REC-09')('C-DATA', ['Inhoud van een record', 'Content of a record'], {

@@ -50,7 +50,7 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
       const last = Number(history.records.at(-1)?.record.sequenceNumber ?? 0);
       if (last === 0) return { skipped: 'the feed is empty' };
       for (const resourceType of ['Vergadering', 'Agendapunt', 'Informatieobject']) {
-        const filtered = await walk(client, pageAddress(values.feed ?? '', { resourceType }));
+        const filtered = await walk(client, pageAddress(values.feed, { resourceType }));
         const reached = filtered.complete ? last : Number(filtered.records.at(-1)?.record.sequenceNumber ?? 0);
         const numbers = (records: typeof history.records): string =>
           records

@@ -1,9 +1,10 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
+import { firstFaulty } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import { feedChapters, firstSeen, gives, redactedIn, type SeenRecord } from './subject.ts';
+import { feedChapters, firstSeen, gives, isWholeAddress, redactedIn, type SeenRecord } from './subject.ts';
 
 /** Link relations that every page of the feed has. */
 const RELATIONS = ['next', 'self', 'service-desc'];
@@ -33,14 +34,12 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
     must: feedRule(4, 'Records are always delivered ascending'),
     nl: 'De nummers van de records lopen op',
     en: 'The numbers of the records ascend',
-    check: ({ history }) => {
-      let last: number | undefined;
-      return firstSeen(history.records, ({ record }) => {
-        const [before, number] = [last, Number(record.sequenceNumber)];
-        last = number;
-        return before !== undefined && number <= before ? `${number} comes after ${before}` : undefined;
-      });
-    },
+    check: ({ history: { records } }) =>
+      firstSeen(records, ({ record }, place) => {
+        const before = Number(records[place - 1]?.record.sequenceNumber);
+        const number = Number(record.sequenceNumber);
+        return number <= before ? `${number} comes after ${before}` : undefined;
+      }),
   },
   'C-FEED-03': {
     must: feedRule(3, 'It denotes a position in the complete feed'),
@@ -228,7 +227,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
     check: async ({ history }, { answers: [answer], ask }) => {
       if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
       const next = textAt(answer?.json, 'next');
-      if (next === undefined || !URL.canParse(next)) return '`next` is not a full address';
+      if (!isWholeAddress(next)) return '`next` is not a full address';
       return leadsTo(history.records[1], await ask({ to: next }));
     },
   },
@@ -286,12 +285,10 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
       { to: '{feed}?limit=1' },
       ({ values }) => ({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` }),
     ],
-    check: (_, { answers }) => {
-      for (const at of answers) {
-        const missing = RELATIONS.find((relation) => linkTo(at.headers.link, relation) === undefined);
-        if (missing !== undefined) return { failed: `the header has no \`rel="${missing}"\``, at };
-      }
-      return undefined;
-    },
+    check: (_, { answers }) =>
+      firstFaulty(answers, ({ headers }) => {
+        const missing = RELATIONS.find((relation) => linkTo(headers.link, relation) === undefined);
+        return missing && `the header has no \`rel="${missing}"\``;
+      }),
   },
 });

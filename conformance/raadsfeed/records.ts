@@ -1,21 +1,10 @@
 import { judgeHash, OPERATIONS, VERWIJDERREDENEN } from '../../src/lib/feed/record.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { isMoment } from '../../src/lib/time.ts';
-import type { Finding } from '../case.ts';
 import { textAt } from '../json-members.ts';
 import { CLOCK_SKEW_MS } from './service-document.ts';
 import { contract, draft } from './sources.ts';
-import {
-  codesIn,
-  type FeedSubject,
-  feedChapters,
-  firstSeen,
-  keyOf,
-  nameOf,
-  recordsOf,
-  redactedIn,
-  textsIn,
-} from './subject.ts';
+import { codesIn, eachRecord, feedChapters, isWholeAddress, keyOf, recordsOf, redactedIn, textsIn } from './subject.ts';
 
 const record = (quote: string) => draft('Feed record', quote);
 export const identity = (number: number, quote: string) => draft(`Resource identity rules ${number}`, quote);
@@ -23,22 +12,10 @@ export const identity = (number: number, quote: string) => draft(`Resource ident
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 
-/** A check of every history record that meets this condition. */
-export const eachRecord =
-  (isMeant: (record: JsonObject) => boolean, judge: (record: JsonObject, subject: FeedSubject) => string | undefined) =>
-  (subject: FeedSubject): Finding =>
-    firstSeen(recordsOf(subject.history, isMeant), ({ record: seen }) => {
-      const wrong = judge(seen, subject);
-      return wrong && `${nameOf(seen)}: ${wrong}`;
-    });
 const all = (): boolean => true;
 export const isUpsert = ({ op }: JsonObject): boolean => op === 'upsert';
 const isRemoval = ({ op }: JsonObject): boolean => op === 'delete' || op === 'redact';
 const isRedaction = ({ op }: JsonObject): boolean => op === 'redact';
-
-export function isWholeAddress(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value);
-}
 
 export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed', 'Records of the feed'], {
   'C-REC-01': {
@@ -236,10 +213,9 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
     needs: ['C-REC-03'],
     check: async ({ snapshot }, { ask }) => {
       const [first] = recordsOf(snapshot, (one) => typeof one.resourceUrl === 'string');
-      const url = textAt(first?.record, 'resourceUrl') ?? '';
-      if (!URL.canParse(url)) return { failed: '`resourceUrl` is not an address', at: first?.at };
-      const { json, status } = await ask({ to: url });
-      const resource = first?.record.resource;
+      const { resourceUrl, resource } = first.record;
+      if (!isWholeAddress(resourceUrl)) return { failed: '`resourceUrl` is not an address', at: first.at };
+      const { json, status } = await ask({ to: resourceUrl });
       return status === 200 && textAt(json, 'bronidentificatie') === textAt(resource, 'bronidentificatie')
         ? undefined
         : `its answer, with status ${status}, is not the resource`;

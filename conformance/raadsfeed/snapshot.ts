@@ -1,26 +1,9 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { CaseRun, Finding } from '../case.ts';
+import type { Finding } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after, longerThan, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
-import {
-  changedSince,
-  type FeedSubject,
-  feedChapters,
-  firstSeen,
-  gives,
-  keyOf,
-  nameOf,
-  recordsOf,
-  stateOf,
-} from './subject.ts';
-
-/** Resources that changed after the snapshot was made, which may be long ago, or after the history was read. */
-async function changedAround({ history, values }: FeedSubject, run: CaseRun): Promise<ReadonlySet<string>> {
-  const afterHistory = await changedSince(textAt(history.pages.at(-1)?.page, 'cursor') ?? '', run);
-  const afterSnapshot = await changedSince(values.feedCursor ?? '', run);
-  return new Set([...afterHistory, ...afterSnapshot]);
-}
+import { changedSince, feedChapters, firstSeen, gives, keyOf, nameOf, recordsOf, stateOf } from './subject.ts';
 
 export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'Snapshot'], {
   'C-SNAP-01': {
@@ -71,7 +54,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
       const twice = new Set(keys.filter((key, place) => keys.indexOf(key) < place));
       if (twice.size === 0) return undefined;
       // One that changed while the snapshot was read may occur again.
-      const changed = await changedSince(values.feedCursor ?? '', run);
+      const changed = await changedSince(values.feedCursor, run);
       return firstSeen(snapshot.records, ({ record }) => {
         const key = keyOf(record);
         return twice.has(key) && !changed.has(key) ? `${key} occurs twice` : undefined;
@@ -83,12 +66,14 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
     nl: 'De hele feed leidt tot dezelfde stand',
     en: 'Reading the whole feed gives the same state',
     needs: ['C-SNAP-04', 'C-SNAP-05', 'C-FEED-04', 'C-REC-03'],
-    check: async (subject, run): Promise<Finding> => {
-      const { history, snapshot } = subject;
+    check: async ({ history, snapshot, values }, run): Promise<Finding> => {
       const isWhole = history.complete && snapshot.complete && history.records[0]?.record.sequenceNumber === 1;
       if (!isWhole) return { skipped: 'the feed is larger than the part that was read' };
       const state = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op === 'upsert'));
-      const changed = await changedAround(subject, run);
+      // The snapshot may have been made long ago, and both may have changed since they were read.
+      const afterHistory = await changedSince(textAt(history.pages.at(-1)?.page, 'cursor'), run);
+      const afterSnapshot = await changedSince(values.feedCursor, run);
+      const changed = new Set([...afterHistory, ...afterSnapshot]);
       const inSnapshot = new Map(snapshot.records.map((seen) => [keyOf(seen.record), seen] as const));
       for (const [key, { record, at }] of state) {
         if (changed.has(key)) continue;
@@ -111,7 +96,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
       const removed = new Map([...stateOf(history.records)].filter(([, { record }]) => record.op !== 'upsert'));
       if (removed.size === 0) return { skipped: 'the part of the feed that was read removes nothing' };
       // A snapshot may predate the removal, which the feed after it then contains.
-      const changed = await changedSince(values.feedCursor ?? '', run);
+      const changed = await changedSince(values.feedCursor, run);
       return firstSeen(snapshot.records, ({ record }) => {
         const key = keyOf(record);
         const removal = removed.get(key)?.record;
@@ -168,8 +153,8 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
         ({ resource, resourceType }) =>
           resourceType !== 'Vergadering' || textAt(resource, 'organisatiecode') !== values.organisation,
       );
-      if (of.status !== 200 || other !== undefined)
-        return other === undefined ? `status ${of.status}` : `it has ${keyOf(other)}`;
+      if (other !== undefined) return `it has ${keyOf(other)}`;
+      if (of.status !== 200) return `status ${of.status}`;
       const none = await ask({ to: '{snapshot}?organisatiecode={otherOrganisation}' });
       const isEmpty =
         none.status === 200 &&

@@ -13,7 +13,7 @@ const streamRule = (quote: string) => feedRule(10, quote);
  * An event of a stream: its fields, with the `data` lines joined.
  * @see HTML, "Interpreting an event stream"
  */
-export type StreamEvent = Readonly<Record<string, string>>;
+type StreamEvent = Readonly<Record<string, string>>;
 
 const READ_MS = 5000;
 /** Longer than the fifteen seconds between two comments. */
@@ -34,20 +34,14 @@ export function eventsOf(text: string): readonly StreamEvent[] {
   });
 }
 
-/** Opens the stream without reading it. */
-function opened({ client, values }: FeedSubject, headers: Ask['headers'] = {}): Promise<StreamReading> {
-  return client.readStream({ to: values.stream ?? '', headers }, () => true, READ_MS);
-}
-
-/** Reads a stream after a record until it has some events. */
-function eventsAfter({ client }: FeedSubject, to: string, number: number): Promise<StreamReading> {
-  const headers = { 'last-event-id': String(number) };
-  return client.readStream({ to, headers }, (text) => eventsOf(text).length >= SEVERAL, READ_MS);
+/** Reads the stream until it has this many events; for none, only its beginning. */
+function reading({ client, values }: FeedSubject, events: number, ask: Partial<Ask> = {}, forMs = READ_MS) {
+  return client.readStream({ to: values.stream, ...ask }, (text) => eventsOf(text).length >= events, forMs);
 }
 
 function afterFirst(subject: FeedSubject): Promise<StreamReading> {
-  const [first] = recordsOf(subject.history);
-  return eventsAfter(subject, subject.values.stream ?? '', Number(first?.record.sequenceNumber));
+  const [{ record }] = recordsOf(subject.history);
+  return reading(subject, SEVERAL, { headers: { 'last-event-id': String(record.sequenceNumber) } });
 }
 
 async function eachEvent(
@@ -72,7 +66,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     en: 'The stream is `text/event-stream`',
     needs: [],
     check: async (subject) => {
-      const at = await opened(subject);
+      const at = await reading(subject, 0);
       if (subject.service.streamUrl === undefined && at.status === 404) return { skipped: 'it is not offered' };
       const type = at.headers['content-type'] ?? '';
       if (at.status === 200 && type.startsWith('text/event-stream')) return undefined;
@@ -143,16 +137,12 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     may: contract('getFeedStream', 'De stroom begint na `Last-Event-ID`, anders na `cursor`'),
     nl: 'De stroom begint na de cursor',
     en: 'The stream starts after the cursor',
-    check: async ({ client, values }, { ask }) => {
+    check: async (subject, { ask }) => {
       const page = await ask({ to: '{feed}?limit=1' });
-      const cursor = textAt(page.json, 'cursor');
       const [expected] = objectsIn((await ask({ to: `{feed}?limit=1&${after(page.json)}` })).json, 'records');
       if (expected === undefined) return { skipped: 'the feed has fewer than two records' };
-      const at = await client.readStream(
-        { to: pageAddress(values.stream ?? '', { cursor }) },
-        (text) => eventsOf(text).length > 0,
-        READ_MS,
-      );
+      const to = pageAddress(subject.values.stream, { cursor: textAt(page.json, 'cursor') });
+      const at = await reading(subject, 1, { to });
       const id = eventsOf(at.text)[0]?.id;
       if (id === String(expected.sequenceNumber)) return undefined;
       return { failed: `event ${id} comes first instead of ${String(expected.sequenceNumber)}`, at };
@@ -164,8 +154,9 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     en: 'The filter on resource type applies to the stream too',
     check: async (subject) => {
       const [meeting] = recordsOf(subject.history, ({ resourceType }) => resourceType === 'Vergadering');
-      const to = pageAddress(subject.values.stream ?? '', { resourceType: 'Vergadering' });
-      const at = await eventsAfter(subject, to, Number(meeting?.record.sequenceNumber) - 1);
+      const to = pageAddress(subject.values.stream, { resourceType: 'Vergadering' });
+      const headers = { 'last-event-id': String(Number(meeting.record.sequenceNumber) - 1) };
+      const at = await reading(subject, SEVERAL, { to, headers });
       const records = eventsOf(at.text).map(({ data }) => parsed(data));
       if (records.length === 0) return { failed: 'no event came', at };
       if (records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')) return undefined;
@@ -179,7 +170,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     needs: ['C-STR-01'],
     check: async ({ client, values }) => {
       const hasLine = (text: string): boolean => /^(:|data:)/m.test(text.replace(/^:.*\n+/, ''));
-      const at = await client.readStream({ to: values.stream ?? '' }, hasLine, COMMENT_MS);
+      const at = await client.readStream({ to: values.stream }, hasLine, COMMENT_MS);
       return hasLine(at.text) ? undefined : { failed: `nothing came in ${COMMENT_MS / 1000} seconds`, at };
     },
   },
@@ -189,7 +180,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     en: 'A `Last-Event-ID` that is not a number gets 400',
     needs: ['C-STR-01'],
     check: async (subject) => {
-      const { status } = await opened(subject, { 'last-event-id': 'x' });
+      const { status } = await reading(subject, 0, { headers: { 'last-event-id': 'x' } });
       return status === 400 ? undefined : `the answer has status ${status} instead of 400`;
     },
   },
@@ -199,7 +190,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     en: 'The stream says whether it may be cached',
     needs: ['C-STR-01'],
     check: async (subject) => {
-      const at = await opened(subject);
+      const at = await reading(subject, 0);
       return at.headers['cache-control'] ? undefined : { failed: 'the answer has no header cache-control', at };
     },
   },
@@ -207,9 +198,9 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     may: contract('getFeedStream', 'anders bij het einde van de feed'),
     nl: 'Zonder `Last-Event-ID` en cursor begint de stroom bij het einde van de feed',
     en: 'Without `Last-Event-ID` and cursor the stream starts at the end of the feed',
-    check: async ({ client, history, values }) => {
-      const last = Number(history.records.at(-1)?.record.sequenceNumber);
-      const at = await client.readStream({ to: values.stream ?? '' }, (text) => eventsOf(text).length > 0, START_MS);
+    check: async (subject) => {
+      const last = Number(subject.history.records.at(-1)?.record.sequenceNumber);
+      const at = await reading(subject, 1, {}, START_MS);
       return firstFault(eventsOf(at.text), at, ({ id }) =>
         Number(id) <= last ? `event ${id} was sent although it was already in the feed` : undefined,
       );

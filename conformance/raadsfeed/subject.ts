@@ -39,6 +39,7 @@ export interface FeedSubject extends SuiteSubject {
   readonly service: JsonObject;
   readonly history: Walk;
   readonly snapshot: Walk;
+  readonly values: SuiteSubject['values'] & { readonly feed: string; readonly stream: string };
 }
 
 /** The prerequisite of cases without `needs`. */
@@ -49,8 +50,6 @@ export const gives = (status: number, ...addresses: readonly string[]): Asking<F
   expect: { status: [status] },
 });
 
-const EMPTY: Walk = { pages: [], records: [], complete: false };
-
 /** @param base address of the service document */
 export async function readSubject(base: string, client: Client): Promise<FeedSubject> {
   const root = base.replace(/(?<!\/)\/+$/, '');
@@ -58,7 +57,7 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
   const service = isRecord(serviceDocument?.json) ? serviceDocument.json : {};
   const addressOf = (name: string, usual: string): string => {
     const named = service[name];
-    return typeof named === 'string' && URL.canParse(named) ? named : `${root}/${usual}`;
+    return isWholeAddress(named) ? named : `${root}/${usual}`;
   };
   const feed = addressOf('feedUrl', 'feed');
   const snapshotUrl = addressOf('snapshotUrl', 'snapshot');
@@ -87,6 +86,10 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
       feedCursor: textAt(snapshot.pages[0]?.page, 'feedCursor'),
     },
   };
+}
+
+export function isWholeAddress(value: unknown): value is string {
+  return typeof value === 'string' && URL.canParse(value);
 }
 
 /** The pattern of organisation codes, in lower case. */
@@ -147,8 +150,11 @@ export function stateOf(records: Walk['records']): ReadonlyMap<string, SeenRecor
  * The resources that changed after this position in the feed, about which nothing can be said.
  * @throws {Skipped} when there are too many
  */
-export async function changedSince(cursor: string, { ask }: Pick<CaseRun, 'ask'>): Promise<ReadonlySet<string>> {
-  const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor)}` });
+export async function changedSince(
+  cursor: string | undefined,
+  { ask }: Pick<CaseRun, 'ask'>,
+): Promise<ReadonlySet<string>> {
+  const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor ?? '')}` });
   if (isRecord(json) && json.hasMore === true) throw new Skipped('the feed grows faster than it was read');
   return new Set(objectsIn(json, 'records').map(keyOf));
 }
@@ -169,34 +175,41 @@ export function nameOf({ sequenceNumber }: JsonObject): string {
 export function recordsOf(
   { records }: Walk,
   isMeant: (record: JsonObject) => boolean = () => true,
-): readonly SeenRecord[] {
-  const meant = records.filter(({ record }) => isMeant(record));
-  if (meant.length === 0) throw new Skipped('the part of the feed that was read has no such record');
-  return meant;
+): readonly [SeenRecord, ...SeenRecord[]] {
+  const [first, ...others] = records.filter(({ record }) => isMeant(record));
+  if (first === undefined) throw new Skipped('the part of the feed that was read has no such record');
+  return [first, ...others];
 }
+
+/** A check of every history record that meets this condition. */
+export const eachRecord =
+  (isMeant: (record: JsonObject) => boolean, judge: (record: JsonObject, subject: FeedSubject) => string | undefined) =>
+  (subject: FeedSubject): Finding =>
+    firstSeen(recordsOf(subject.history, isMeant), ({ record }) => {
+      const wrong = judge(record, subject);
+      return wrong && `${nameOf(record)}: ${wrong}`;
+    });
 
 /** Reads pages from the beginning; an unreadable one ends the walk, which the cases about pages report. */
 export async function walk(client: Client, address: string, size = PAGE_SIZE, most = MOST_PAGES): Promise<Walk> {
-  const pages: { page: JsonObject; at: Exchange }[] = [];
+  const pages: Walk['pages'][number][] = [];
   let cursor: string | undefined;
+  let complete = false;
   for (let count = 0; count < most; count += 1) {
     const at = await answerIfAny(client, { to: pageAddress(address, { limit: String(size), cursor }) });
     if (at === undefined || at.status !== 200 || !isRecord(at.json)) break;
     pages.push({ page: at.json, at });
+    complete = at.json.hasMore === false;
     const next = textAt(at.json, 'cursor');
-    if (at.json.hasMore !== true) return { pages, records: recordsIn(pages), complete: at.json.hasMore === false };
-    if (next === undefined || next === cursor) break;
+    if (at.json.hasMore !== true || next === undefined || next === cursor) break;
     cursor = next;
   }
-  return pages.length === 0 ? EMPTY : { pages, records: recordsIn(pages), complete: false };
+  const records = pages.flatMap(({ page, at }) => objectsIn(page, 'records').map((record) => ({ record, at })));
+  return { pages, records, complete };
 }
 
 export function pageAddress(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(address);
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
   return url.href;
-}
-
-function recordsIn(pages: Walk['pages']): readonly SeenRecord[] {
-  return pages.flatMap(({ page, at }) => objectsIn(page, 'records').map((record) => ({ record, at })));
 }
