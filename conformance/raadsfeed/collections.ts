@@ -27,11 +27,10 @@ const listOf = (name: string, limit: number): Ask => ({
 });
 
 /** Checks each collection until the first failure. */
-async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<Finding>): Promise<Finding> {
+async function inEach(judge: (collection: (typeof COLLECTIONS)[number]) => Promise<string | undefined>) {
   for (const collection of COLLECTIONS) {
-    const found = await judge(collection);
-    if (typeof found === 'string') return `${collection[0]}: ${found}`;
-    if (found !== undefined && 'failed' in found) return { ...found, failed: `${collection[0]}: ${found.failed}` };
+    const wrong = await judge(collection);
+    if (wrong !== undefined) return `${collection[0]}: ${wrong}`;
   }
   return undefined;
 }
@@ -43,7 +42,7 @@ export function addressOf({ resource, resourceType }: JsonObject): string {
   return `{base}/organisaties/${code}/${name}/${encodeURIComponent(id)}`;
 }
 
-/** Checks that the most recently removed resource is no longer served. */
+/** Checks that a removed resource is no longer served. */
 const isGoneAfter =
   (operation: 'delete' | 'redact') =>
   async ({ history }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
@@ -134,10 +133,8 @@ export const LISTS = feedChapters('C-COL-01')('C-COL', ['Resources per organisat
         const text = (value: unknown): string => JSON.stringify(isRecord(value) ? { ...value, url: undefined } : value);
         if (status === 200 && text(json) === text(seen.record.data)) return undefined;
         const key = keyOf(seen.record);
-        if ((await changedSince(values.feedCursor ?? '', run)).has(key)) return undefined;
-        return {
-          failed: status === 200 ? `${key} differs from the snapshot` : `${key} gets status ${status}`,
-        };
+        if ((await changedSince(values.feedCursor, run)).has(key)) return undefined;
+        return status === 200 ? `${key} differs from the snapshot` : `${key} gets status ${status}`;
       }),
   },
   'C-COL-08': {
@@ -184,7 +181,6 @@ export const LISTS = feedChapters('C-COL-01')('C-COL', ['Resources per organisat
       const [special] = recordsOf(snapshot, ({ resource }) =>
         /[^\w.~-]/.test(textAt(resource, 'bronidentificatie') ?? ''),
       );
-      if (special === undefined) return undefined;
       const { json, status } = await ask({ to: addressOf(special.record) });
       return status === 200 &&
         textAt(json, 'bronidentificatie') === textAt(special.record.resource, 'bronidentificatie')
@@ -201,14 +197,13 @@ export const LISTS = feedChapters('C-COL-01')('C-COL', ['Resources per organisat
       const filled = new Set(
         snapshot.records.map(({ record }) => `${textAt(record.resource, 'organisatiecode')} ${record.resourceType}`),
       );
-      const empty = organisationsOf(service).flatMap((code) =>
+      const [empty] = organisationsOf(service).flatMap((code) =>
         COLLECTIONS.filter(([, kind]) => !filled.has(`${code} ${kind}`)).map(([name]) => ({ code, name })),
       );
-      const [first] = empty;
-      if (first === undefined || !snapshot.complete) return { skipped: 'no organisation was found with an empty list' };
-      const { status } = await ask({ to: `{base}/organisaties/${first.code}/${first.name}` });
+      if (empty === undefined || !snapshot.complete) return { skipped: 'no organisation was found with an empty list' };
+      const { status } = await ask({ to: `{base}/organisaties/${empty.code}/${empty.name}` });
       if (status === 200) return undefined;
-      return `${first.code} has no ${first.name}, and their address gets status ${status}`;
+      return `${empty.code} has no ${empty.name}, and their address gets status ${status}`;
     },
   },
   'C-COL-15': {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/json/json-value.ts';
+import { isRecord, valueAt } from '../../src/lib/json/json-value.ts';
 import { busyWithoutRetryAfter, type CaseRun, type Finding, firstFaulty } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
@@ -9,12 +9,12 @@ import { feedChapters, gives } from './subject.ts';
 const errorRule = (number: number, quote: string) => draft(`Errors, area C ${number}`, quote);
 const PROBLEM = 'application/problem+json';
 /** Requests that get errors, each for a different reason. */
-const WRONG = ['{feed}?limit=0', '{feed}?cursor=geen-cursor', '{feed}?organisatiecode=utrecht'].map((to) => ({ to }));
+const WRONG = ['{feed}?limit=0', '{feed}?cursor=geen-cursor', '{feed}?organisatiecode=utrecht'];
 
 /** Judges the answers that refuse one of these requests. */
 async function eachRefusal({ ask }: CaseRun, judge: (answer: Exchange) => string | undefined): Promise<Finding> {
   const answers: Exchange[] = [];
-  for (const request of WRONG) answers.push(await ask(request));
+  for (const to of WRONG) answers.push(await ask({ to }));
   const errors = answers.filter(({ status }) => status >= 400);
   return errors.length === 0 ? { skipped: 'no request was refused' } : firstFaulty(errors, judge);
 }
@@ -38,7 +38,7 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
     needs: ['C-ERR-01'],
     check: (_, run) =>
       eachRefusal(run, ({ json }) =>
-        isRecord(json) && json.invalidParams !== undefined ? undefined : 'there is no `invalidParams`',
+        valueAt(json, ['invalidParams']) === undefined ? 'there is no `invalidParams`' : undefined,
       ),
   },
   'C-ERR-03': {
@@ -60,7 +60,7 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
     needs: ['C-ERR-01'],
     check: (_, run) =>
       eachRefusal(run, ({ json, status: actual }) => {
-        const status = isRecord(json) ? json.status : undefined;
+        const status = valueAt(json, ['status']);
         return status === undefined || status === actual ? undefined : `it says ${String(status)}`;
       }),
   },
@@ -107,10 +107,8 @@ export const ERRORS = feedChapters('C-FEED-01')('C-ERR', ['Fouten en toegang', '
     ...PUBLISHED,
     check: (_, run) => {
       const { security, operations } = publishedContract(run);
-      const asksAccess = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
-      const isClosed =
-        asksAccess(security) ||
-        operations.some(({ operation }) => isRecord(operation) && asksAccess(operation.security));
+      const requirements = [security, ...operations.map(({ operation }) => valueAt(operation, ['security']))];
+      const isClosed = requirements.some((one) => Array.isArray(one) && one.length > 0);
       return isClosed ? 'it has a security requirement' : undefined;
     },
   },

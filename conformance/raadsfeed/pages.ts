@@ -10,8 +10,8 @@ export function numbersOf(page: unknown): readonly unknown[] {
   return objectsIn(page, 'records').map(({ sequenceNumber }) => sequenceNumber);
 }
 
-/** A number that a page must not exceed, with the name of the list it limits. */
-export function longerThan(page: unknown, list: string, most: number): Finding {
+/** Why a list on a page is longer than it may be. */
+export function longerThan(page: unknown, list: string, most: number): string | undefined {
   const found = isRecord(page) && Array.isArray(page[list]) ? page[list].length : undefined;
   if (found === undefined) return `\`${list}\` is not a list`;
   return found <= most ? undefined : `\`${list}\` has ${found} elements; the maximum is ${most}`;
