@@ -1,5 +1,4 @@
 import { draft, feedRule } from '../raadsfeed/sources.ts';
-import type { PlayedCall } from './played-feed.ts';
 import { publish, sceneChapter } from './scene.ts';
 
 const snapshotRule = draft('Snapshot', 'the current state of all resources');
@@ -12,7 +11,7 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
     needs: [],
     prepare: (feed) => {
       publish(feed, 'a', 'b', 'c');
-      feed.remove('delete', 'b');
+      feed.delete('b');
     },
   },
   'K-BEG-02': {
@@ -41,14 +40,14 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
     prepare: (feed) => {
       feed.pageSize = 2;
       publish(feed, 'a', 'b', 'c', 'd');
-      const change = ({ page, answer }: PlayedCall): void => {
+      feed.answerOn('/snapshot', ({ page, answer }) => {
+        feed.rule = undefined;
         answer(page());
-        feed.remove('delete', 'a');
+        feed.delete('a');
         feed.upsert('b', { titel: 'Gewijzigd' });
-        feed.remove('redact', 'c');
+        feed.redact('c');
         publish(feed, 'e');
-      };
-      feed.answerOn('/snapshot', change, ({ count }) => count === 1);
+      });
     },
   },
   'K-BEG-05': {
@@ -59,8 +58,9 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
     prepare: (feed) => {
       feed.pageSize = 1;
       publish(feed, 'a', 'b');
-      const without = ({ page, answer }: PlayedCall): void => answer({ ...page(), feedCursor: undefined });
-      feed.answerOn('/snapshot', without, ({ query }) => query.has('cursor'));
+      feed.answerOn('/snapshot', ({ query, page, answer }) => {
+        if (query.has('cursor')) answer({ ...page(), feedCursor: undefined });
+      });
     },
     changes: [(feed) => publish(feed, 'c')],
   },
@@ -78,12 +78,11 @@ export const BEGINNING = sceneChapter('K-BEG', ['Beginnen', 'Beginning'], {
     prepare: (feed) => {
       feed.pageSize = 2;
       publish(feed, 'a', 'b', 'c', 'd', 'e');
-      let broken = false;
-      const breakOff = ({ response }: PlayedCall): void => {
-        broken = true;
+      feed.answerOn('/snapshot', ({ query, response }) => {
+        if (!query.has('cursor')) return;
+        feed.rule = undefined;
         response.destroy();
-      };
-      feed.answerOn('/snapshot', breakOff, ({ query }) => !broken && query.has('cursor'));
+      });
     },
   },
 });

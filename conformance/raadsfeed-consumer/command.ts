@@ -4,10 +4,9 @@ import type { Terminal } from '../../src/lib/terminal.ts';
 import { commandText } from '../commands/command-words.ts';
 import { type SuiteOptions, suiteCommand, suiteOptions, testSuite } from '../commands/test-suite.ts';
 import type { ToolContext } from '../commands/tool.ts';
+import type { Client } from '../exchange.ts';
 import { wordsOf } from '../protocol.ts';
 import { longestWaitMs } from '../run-limit.ts';
-import type { Consumer } from './consumer.ts';
-import type { ConsumerNeeds } from './suite.ts';
 
 interface ConsumerOptions extends SuiteOptions {
   readonly state?: string;
@@ -61,13 +60,14 @@ async function run(context: ToolContext, options: ConsumerOptions): Promise<void
   const common = { env: context.terminal.env, timeoutMs: TIMEOUT_MS, signal };
   const patienceMs = patience * 1000;
   const addAll = async (feeds: readonly string[]): Promise<void> => {
-    for (const address of add === undefined ? [] : feeds) {
-      const command = wordsOf(add ?? '').map((word) => word.replaceAll('{feed}', address));
+    if (add === undefined) return;
+    for (const address of feeds) {
+      const command = wordsOf(add).map((word) => word.replaceAll('{feed}', address));
       const { failure } = await runCommand({ ...common, command });
       if (failure !== undefined) throw new UsageError(`--add: ${failure}`);
     }
   };
-  const consumerOf = async (client: ConsumerNeeds['client']): Promise<Consumer> => {
+  const consumerOf = async (client: Client) => {
     if (state !== undefined) return await commandConsumer({ ...common, command: wordsOf(state) });
     if (program !== undefined) return programConsumer({ ...common, command: wordsOf(program) });
     return await publishingConsumer(tested, client, patienceMs, signal);

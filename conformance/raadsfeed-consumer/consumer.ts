@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { Failed, Inconclusive } from '../case.ts';
-import type { ProgramOptions } from '../child-program.ts';
-import { runCommand } from '../child-program.ts';
+import { type ProgramOptions, runCommand } from '../child-program.ts';
 import { jsonIn } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { textAt } from '../json-members.ts';
@@ -149,10 +148,8 @@ async function hasRead({ calls, url }: PlayedFeed, patienceMs: number, signal: A
 /** @throws {Failed} when it is not a resource in the form of a snapshot */
 export function heldResource(value: unknown): HeldResource {
   const { resource, resourceType, data } = isRecord(value) ? value : {};
-  const [organisatiecode, bronidentificatie] = [
-    textAt(resource, 'organisatiecode'),
-    textAt(resource, 'bronidentificatie'),
-  ];
+  const organisatiecode = textAt(resource, 'organisatiecode');
+  const bronidentificatie = textAt(resource, 'bronidentificatie');
   if (organisatiecode === undefined || bronidentificatie === undefined || typeof resourceType !== 'string')
     throw new Failed(
       `it reports an item without \`resource\` or \`resourceType\`: ${JSON.stringify(value).slice(0, 200)}`,

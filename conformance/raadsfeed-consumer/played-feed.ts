@@ -23,25 +23,12 @@ export interface PlayedCall {
   readonly query: URLSearchParams;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Requests for this path since the rule was set, counting from 1. */
-  readonly count: number;
   /** A correct feed's answer. */
   page(): JsonObject;
   answer(body: unknown, status?: number, headers?: Readonly<Record<string, string>>): void;
 }
 
-/**
- * Overrides the answer to a call.
- * @returns true when it has answered or will
- */
-type Rule = (call: PlayedCall) => boolean;
-
-interface SeenCall {
-  readonly path: string;
-  /** Milliseconds of `performance.now()`. */
-  readonly at: number;
-  readonly address: URL;
-  readonly headers: IncomingMessage['headers'];
+interface SeenCall extends Pick<PlayedCall, 'query' | 'request'> {
   readonly shown: () => ShownExchange;
 }
 
@@ -58,8 +45,8 @@ export class PlayedFeed {
   dress: (cursor: string) => string = (cursor) => Buffer.from(cursor).toString('base64url');
   /** How an unknown cursor is refused. */
   refusal: 400 | 410 = 400;
-  #rule: Rule | undefined;
-  #counts = new Map<string, number>();
+  /** Overrides answers: a call that it does not begin to answer gets the usual answer. */
+  rule: ((call: PlayedCall) => void) | undefined;
   #cursors = new Map<string, readonly [path: string, place: number, upTo: number]>();
   #generation = 1;
 
@@ -73,21 +60,10 @@ export class PlayedFeed {
     return this.records.length;
   }
 
-  set rule(rule: Rule | undefined) {
-    this.#rule = rule;
-    this.#counts = new Map();
-  }
-
-  /** Overrides the answers to matching calls of one path. */
-  answerOn(
-    path: string,
-    answer: (call: PlayedCall) => void,
-    isMeant: (call: PlayedCall) => boolean = () => true,
-  ): void {
+  /** Sets a rule for one path. */
+  answerOn(path: string, answer: (call: PlayedCall) => void): void {
     this.rule = (call) => {
-      if (call.path !== path || !isMeant(call)) return false;
-      answer(call);
-      return true;
+      if (call.path === path) answer(call);
     };
   }
 
@@ -107,21 +83,22 @@ export class PlayedFeed {
     this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, kind, code);
   }
 
-  remove(op: 'delete' | 'redact', id: string): void {
-    const isOf = ({ resourceType, resource }: PlayedRecord): boolean =>
-      resourceType === 'Informatieobject' &&
-      resource.organisatiecode === this.organisatiecode &&
-      resource.bronidentificatie === id;
-    const held = this.records.filter((record) => isOf(record) && record.data !== undefined);
-    const reason = { verwijderreden: op === 'delete' ? 'ingetrokken' : 'persoonsgegevens' };
-    const numbers = held.map(({ sequenceNumber }) => sequenceNumber);
-    this.add({ op, ...reason, ...(op === 'redact' ? { geredigeerdeSequenceNumbers: numbers } : {}) }, id);
-    if (op === 'delete') return;
+  delete(id: string): void {
+    this.add({ op: 'delete', verwijderreden: 'ingetrokken' }, id);
+  }
+
+  /** Removes a document together with its earlier content. */
+  redact(id: string): void {
+    const resource = { organisatiecode: this.organisatiecode, bronidentificatie: id };
+    const key = keyOf({ resourceType: 'Informatieobject', resource });
+    const held = this.records.filter((record) => keyOf(record) === key && record.data !== undefined);
+    const redaction = { op: 'redact', verwijderreden: 'persoonsgegevens' };
     this.records = this.records.map((record) => {
       if (!held.includes(record)) return record;
       const { contentHash: _, data: __, ...rest } = record;
-      return { ...rest, ...reason, op: 'redact', geredigeerdeSequenceNumbers: [record.sequenceNumber] };
+      return { ...rest, ...redaction, geredigeerdeSequenceNumbers: [record.sequenceNumber] };
     });
+    this.add({ ...redaction, geredigeerdeSequenceNumbers: held.map(({ sequenceNumber }) => sequenceNumber) }, id);
   }
 
   /** Adds a record verbatim. */
@@ -166,16 +143,8 @@ export class PlayedFeed {
       response.writeHead(429, { connection: 'close' }).end();
       return;
     }
-    const count = (this.#counts.get(path) ?? 0) + 1;
-    this.#counts.set(path, count);
     let text = '';
-    this.calls.push({
-      path,
-      at: performance.now(),
-      address: new URL(request.url ?? '/', this.url),
-      headers: request.headers,
-      shown: () => shownCall(request, response, text),
-    });
+    this.calls.push({ query, request, shown: () => shownCall(request, response, text) });
     const answer: PlayedCall['answer'] = (body, status = 200, headers = {}) => {
       text = typeof body === 'string' ? body : JSON.stringify(body);
       const etag = `"${hash('sha256', text, 'base64url')}"`;
@@ -188,7 +157,8 @@ export class PlayedFeed {
       response.writeHead(status, { ...usual, ...headers }).end(text);
     };
     const page = (): JsonObject => this.#page(path, query);
-    if (this.#rule?.({ path, query, request, response, count, page, answer }) === true) return;
+    this.rule?.({ path, query, request, response, page, answer });
+    if (response.headersSent || response.destroyed) return;
     const body = page();
     answer(body, typeof body.status === 'number' ? body.status : 200);
   }
@@ -213,10 +183,9 @@ export class PlayedFeed {
     const last = Math.max(place, (hasMore ? records : all).at(-1)?.sequenceNumber ?? place);
     const upTo = path === '/feed' ? 0 : (from ?? this.head);
     const cursor = path === '/feed' || hasMore ? this.cursor(path, last, upTo) : null;
+    const filters = [...query].filter(([name]) => name === 'organisatiecode' || name === 'resourceType');
     const next =
-      hasMore && cursor !== null
-        ? `${this.url}${path}?${new URLSearchParams([...filtersIn(query), ['cursor', cursor]])}`
-        : null;
+      hasMore && cursor !== null ? `${this.url}${path}?${new URLSearchParams([...filters, ['cursor', cursor]])}` : null;
     return path === '/feed'
       ? { records, cursor, head: this.head, hasMore, next }
       : { records, feedCursor: this.cursor('/feed', upTo), cursor, hasMore, next };
@@ -237,10 +206,6 @@ export class PlayedFeed {
       retentie: 'permanent',
     };
   }
-}
-
-function filtersIn(query: URLSearchParams): readonly [name: string, value: string][] {
-  return [...query].filter(([name]) => name === 'organisatiecode' || name === 'resourceType');
 }
 
 function wantedBy(query: URLSearchParams): (record: PlayedRecord) => boolean {

@@ -9,7 +9,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     nl: 'Weggehaalde inhoud verdwijnt',
     en: 'Redacted content disappears',
     prepare: (feed) => publish(feed, 'a', 'b'),
-    changes: [(feed) => feed.remove('redact', 'a')],
+    changes: [(feed) => feed.redact('a')],
   },
   'K-RED-02': {
     must: draft('Events', 'The record states which `sequenceNumber`s are affected.'),
@@ -20,7 +20,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     changes: [
       (feed) => {
         feed.upsert('a', { titel: 'Tweede' });
-        feed.remove('redact', 'a');
+        feed.redact('a');
         feed.upsert('c');
       },
     ],
@@ -36,7 +36,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     },
     changes: [
       (feed) => {
-        feed.remove('redact', 'a');
+        feed.redact('a');
         feed.upsert('a', { titel: 'Zonder naam' });
       },
     ],
@@ -48,11 +48,11 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     needs: ['K-RED-01', 'K-FEED-02'],
     prepare: (feed) => publish(feed, 'a', 'b'),
     changes: [
-      (feed) => feed.remove('delete', 'a'),
+      (feed) => feed.delete('a'),
       (feed) => {
-        feed.remove('redact', 'a');
+        feed.redact('a');
         feed.upsert('even');
-        feed.remove('redact', 'even');
+        feed.redact('even');
         feed.upsert('c');
       },
     ],
@@ -65,7 +65,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     prepare: (feed) => publish(feed, ...MANY),
     changes: [
       (feed) => {
-        feed.remove('redact', 'a-3');
+        feed.redact('a-3');
         feed.forgetCursors();
       },
     ],
@@ -78,7 +78,7 @@ export const REDACTIONS = sceneChapter('K-RED', ['Weggehaalde inhoud', 'Redactio
     prepare: (feed) => publish(feed, 'a', 'b'),
     play: async ({ feed, look }) => {
       feed.add({ op: 'upsert' }, 'c');
-      feed.remove('redact', 'a');
+      feed.redact('a');
       await look(['a']);
     },
   },

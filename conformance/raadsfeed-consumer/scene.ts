@@ -1,7 +1,6 @@
 /** A scene: the events of a feed, and the state that a consumer of it must hold afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  type Chapter,
   type ConformanceCase,
   chaptersOf,
   described,
@@ -56,13 +55,9 @@ export function publish(feed: PlayedFeed, ...ids: readonly string[]): void {
   for (const id of ids) feed.upsert(id);
 }
 
-export interface SceneCase extends ConformanceCase<ConsumerSubject> {
-  readonly prepare?: ConsumerCase['prepare'];
+interface SceneCase extends ConformanceCase<ConsumerSubject> {
+  readonly prepare: ConsumerCase['prepare'];
   readonly scene: (subject: ConsumerSubject, feed: PlayedFeed) => Promise<Finding>;
-}
-
-export interface SceneChapter extends Chapter<ConsumerSubject> {
-  readonly cases: readonly SceneCase[];
 }
 
 export const sceneChapter = chaptersOf(asCase);
@@ -94,8 +89,8 @@ function asCase(id: string, { prepare, unread, changes = [], play, ...written }:
   };
   return {
     ...described(id, written, 'K-BEG-02'),
+    prepare,
     scene,
-    ...(prepare === undefined ? {} : { prepare }),
     check: (subject) => subject.play(id),
   };
 }

@@ -8,10 +8,10 @@ import { FAILURES } from './failures.ts';
 import { FOLLOWING } from './following.ts';
 import { openStage } from './played-feed.ts';
 import { REDACTIONS } from './removals.ts';
-import type { ConsumerSubject, SceneChapter } from './scene.ts';
+import type { ConsumerSubject } from './scene.ts';
 import { AGGREGATORS, TRUST } from './trust.ts';
 
-const CHAPTERS: readonly SceneChapter[] = [BEGINNING, FOLLOWING, REDACTIONS, FAILURES, TRUST, AGGREGATORS];
+const CHAPTERS = [BEGINNING, FOLLOWING, REDACTIONS, FAILURES, TRUST, AGGREGATORS];
 
 export const RAADSFEED_CONSUMER: Suite<ConsumerSubject> = {
   name: 'raadsfeed-consumer',

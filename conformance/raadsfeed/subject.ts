@@ -123,6 +123,10 @@ export function organisationsOf(service: JsonObject): readonly string[] {
   return objectsIn(service, 'organisaties').flatMap((one) => textAt(one, 'organisatiecode') ?? []);
 }
 
+export function organisationIn(service: unknown, code: string | undefined): JsonObject | undefined {
+  return objectsIn(service, 'organisaties').find(({ organisatiecode }) => organisatiecode === code);
+}
+
 /** `gm0363/Vergadering/1`: the subject of a record. */
 export function keyOf({ resourceType, resource }: JsonObject): string {
   return `${textAt(resource, 'organisatiecode')}/${String(resourceType)}/${textAt(resource, 'bronidentificatie')}`;

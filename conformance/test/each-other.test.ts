@@ -33,8 +33,8 @@ it('judges as a reader the feed played for consumers: each case as before', asyn
   const feed = stage.open();
   for (const id of ['a', 'b', 'c']) feed.upsert(id);
   feed.upsert('a', { titel: 'Gewijzigd' });
-  feed.remove('delete', 'b');
-  feed.remove('redact', 'c');
+  feed.delete('b');
+  feed.redact('c');
   const results = await runRaadsfeed(feed.url, (id) => !WAITING.includes(id));
   await stage.close();
   await expectOutcomes(results, 'raadsfeed-and-played-feed.txt');
