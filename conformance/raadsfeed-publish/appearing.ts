@@ -1,11 +1,9 @@
-import { isRecord } from '../../src/lib/json/json-value.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { addressOf } from '../raadsfeed/collections.ts';
 import { isSameContent } from '../raadsfeed/same-content.ts';
 import { CLOCK_SKEW_MS } from '../raadsfeed/service-document.ts';
 import { contract, draft, encoded, feedRule, otherTag } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
-import { firstSeen } from '../raadsfeed/subject.ts';
+import { firstSeen, organisationIn } from '../raadsfeed/subject.ts';
 import { DOCUMENT, ITEM, MEETING, ODD, storyChapters, TOGETHER } from './story.ts';
 
 const NEW = [MEETING, ITEM, DOCUMENT];
@@ -17,7 +15,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     en: 'A published resource appears in the feed',
     test: async ({ story }) => {
       const { feed } = await story.created();
-      const missing = NEW.find((own) => !story.of(feed, own).some(({ record }) => record.op === 'upsert'));
+      const missing = NEW.find((own) => story.of(feed, own, 'upsert').length === 0);
       return missing === undefined ? undefined : `there is no upsert of ${story.keyOfOwn(missing)}`;
     },
   },
@@ -67,7 +65,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { feed, data } = await story.created();
       for (const own of NEW) {
         const [found] = story.of(feed, own);
-        if (!isSameContent(found?.record.data, data.get(story.keyOfOwn(own))))
+        if (!isSameContent(found?.record.data, data.get(own)))
           return { failed: `the \`data\` of ${story.keyOfOwn(own)} differs`, at: found?.at };
       }
       return undefined;
@@ -107,7 +105,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { data } = await story.created();
       const [found] = await story.inSnapshot(MEETING);
       if (found === undefined) return `${story.keyOfOwn(MEETING)} is not in it`;
-      if (isSameContent(found.record.data, data.get(story.keyOfOwn(MEETING)))) return undefined;
+      if (isSameContent(found.record.data, data.get(MEETING))) return undefined;
       return { failed: 'it has another content there', at: found.at };
     },
   },
@@ -117,8 +115,8 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     en: 'A new resource can be read at its address',
     test: async ({ story, ask }) => {
       const { data } = await story.created();
-      const { status, json } = await ask({ to: addressOf(story.recordOf(MEETING)) });
-      if (status === 200 && isSameContent(json, data.get(story.keyOfOwn(MEETING)))) return undefined;
+      const { status, json } = await ask({ to: story.addressOfOwn(MEETING) });
+      if (status === 200 && isSameContent(json, data.get(MEETING))) return undefined;
       return `its address gets status ${status} instead of the published content`;
     },
   },
@@ -128,7 +126,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     en: "A new resource is in its organisation's list",
     test: async ({ story }) => {
       const { data } = await story.created();
-      if (isSameContent(await story.inCollection(MEETING), data.get(story.keyOfOwn(MEETING)))) return undefined;
+      if (isSameContent(await story.inCollection(MEETING), data.get(MEETING))) return undefined;
       return `${story.keyOfOwn(MEETING)} is not in it as it was published`;
     },
   },
@@ -143,9 +141,9 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { stream } = await story.created();
       const at = await stream;
       if (service.streamUrl === undefined && at.status === 404) return { skipped: 'a stream is not offered' };
-      const { bronidentificatie } = story.resourceOf(MEETING);
-      if (eventsOf(at.text).some(({ data = '' }) => data.includes(bronidentificatie))) return undefined;
-      return { failed: `no event is about ${bronidentificatie}`, at };
+      const id = story.idOf(MEETING);
+      if (eventsOf(at.text).some(({ data = '' }) => data.includes(id))) return undefined;
+      return { failed: `no event is about ${id}`, at };
     },
   },
   'P-NEW-12': {
@@ -169,10 +167,9 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     needs: ['P-NEW-09'],
     test: async ({ story, ask }) => {
       await story.odd();
-      const { bronidentificatie } = story.resourceOf(ODD);
-      const { status, json } = await ask({ to: addressOf(story.recordOf(ODD)) });
-      if (status === 200 && textAt(json, 'bronidentificatie') === bronidentificatie) return undefined;
-      return `the address of ${bronidentificatie} gets status ${status}`;
+      const { status, json } = await ask({ to: story.addressOfOwn(ODD) });
+      if (status === 200 && textAt(json, 'bronidentificatie') === story.idOf(ODD)) return undefined;
+      return `the address of ${story.idOf(ODD)} gets status ${status}`;
     },
   },
   'P-NEW-14': {
@@ -199,8 +196,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
       const { feed } = await story.created();
       const storedAt = String(story.of(feed, DOCUMENT)[0]?.record.storedAt);
       const { json } = await ask({ to: '{base}/' });
-      const organisation = objectsIn(json, 'organisaties').find((one) => one.organisatiecode === values.organisation);
-      const current = isRecord(organisation) ? textAt(organisation, 'laatstBijgewerkt') : undefined;
+      const current = textAt(organisationIn(json, values.organisation), 'laatstBijgewerkt');
       if (current === undefined) return 'the organisation has no `laatstBijgewerkt`';
       if (Date.parse(current) >= Date.parse(storedAt) - 1000) return undefined;
       return `\`laatstBijgewerkt\` is ${current}, and a record was stored at ${storedAt}`;

@@ -4,7 +4,6 @@ import { nameOf } from '../raadsfeed/subject.ts';
 import { DOCUMENT, ITEM, isALog, notIn, storyChapters } from './story.ts';
 
 const snapshotRule = draft('Snapshot', 'the current state of all resources');
-const noOp = draft('Feed record', '`contentHash` … suppresses no-op records');
 
 export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'What changes'], {
   'P-CHG-01': {
@@ -59,24 +58,23 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
     nl: 'Een afnemer met de vorige versie krijgt de nieuwe',
     en: 'A consumer with the previous version gets the new one',
     test: async ({ story, ask }) => {
-      const { address, resourceBefore, data } = await story.changed();
+      const { resourceBefore, data } = await story.changed();
       const { etag } = resourceBefore.headers;
       if (resourceBefore.status !== 200 || etag === undefined) return { skipped: 'a resource has no `ETag`' };
-      const { status, json } = await ask({ to: address, headers: { 'if-none-match': etag } });
+      const { status, json } = await ask({ to: resourceBefore.url, headers: { 'if-none-match': etag } });
       if (status === 200 && isSameContent(json, data)) return undefined;
       return `with the previous \`ETag\` it gets status ${status}, and not the new content`;
     },
   },
   'P-CHG-06': {
-    must: noOp,
+    must: draft('Feed record', '`contentHash` … suppresses no-op records'),
     nl: 'Een ongewijzigde resource komt niet in de feed',
     en: 'An unchanged resource does not enter the feed',
     test: async ({ story }) => {
       const { feed } = await story.repeated();
       const found = story.of(feed, DOCUMENT);
-      return found.length === 2
-        ? undefined
-        : { failed: `the same content produced another record`, at: found.at(-1)?.at };
+      if (found.length === 2) return undefined;
+      return { failed: 'the same content produced another record', at: found.at(-1)?.at };
     },
   },
   'P-CHG-07': {
@@ -113,7 +111,7 @@ export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Verwijderingen', 'D
     needs: ['P-NEW-01'],
     test: async ({ story }) => {
       const { feed } = await story.deleted();
-      const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
+      const [found] = story.of(feed, ITEM, 'delete');
       if (found?.record.verwijderreden === 'ingetrokken') return undefined;
       return { failed: 'there is no delete with `verwijderreden` ingetrokken', at: found?.at };
     },
@@ -124,7 +122,7 @@ export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Verwijderingen', 'D
     en: 'A delete has no content',
     test: async ({ story }) => {
       const { feed } = await story.deleted();
-      const found = story.of(feed, ITEM).find(({ record }) => record.op === 'delete');
+      const [found] = story.of(feed, ITEM, 'delete');
       return found?.record.data === undefined ? undefined : { failed: 'the delete has `data`', at: found?.at };
     },
   },
@@ -163,7 +161,7 @@ export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Verwijderingen', 'D
     en: 'What happens when a resource is deleted that does not exist',
     test: async ({ story }) => {
       const { feed } = await story.deletedTwice();
-      const count = story.of(feed, ITEM).filter(({ record }) => record.op === 'delete').length;
+      const count = story.of(feed, ITEM, 'delete').length;
       return { seen: count === 1 ? 'there is no second record' : `there are ${count} records` };
     },
   },

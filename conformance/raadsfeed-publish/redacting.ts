@@ -20,9 +20,7 @@ export const REDACTING = storyChapters('P-RED-01')('P-RED', ['Redacties', 'Redac
     test: async ({ story }) => {
       const { before, feed } = await story.redacted();
       const last = Number(before.records.at(-1)?.record.sequenceNumber);
-      const found = story
-        .of(feed, DOCUMENT)
-        .some(({ record }) => record.op === 'redact' && Number(record.sequenceNumber) > last);
+      const found = story.of(feed, DOCUMENT, 'redact').some(({ record }) => Number(record.sequenceNumber) > last);
       return found ? undefined : 'there is no redact after the earlier records';
     },
   },

@@ -9,7 +9,7 @@ import { objectsIn, textAt } from '../json-members.ts';
 import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
-import { type FeedSubject, keyOf, pageAddress, type SeenRecord, type Walk, walk } from '../raadsfeed/subject.ts';
+import { type FeedSubject, keyOf, organisationIn, pageAddress, type Walk, walk } from '../raadsfeed/subject.ts';
 import { contentOf, organisationOf } from '../raadsfeed/written-content.ts';
 
 export interface PublishSubject extends FeedSubject {
@@ -73,31 +73,35 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   const { client, service, values } = subject;
   const code = values.organisation;
   if (code === undefined) throw new Skipped('the service document names no organisation to publish for');
-  const named = objectsIn(service, 'organisaties').find(({ organisatiecode }) => organisatiecode === code);
-  const organisatie = organisationOf(code, textAt(named, 'naam') ?? code);
+  const organisatie = organisationOf(code, textAt(organisationIn(service, code), 'naam') ?? code);
   /** Occurs in the redacted content, and nowhere else. */
   const word = `inhoud-${run}`;
   const withdrawnWord = `ingetrokken-${run}`;
 
-  const resourceOf = ({ name }: Own) => ({ organisatiecode: code, bronidentificatie: `conformance-${run}-${name}` });
-  const recordOf = (own: Own): JsonObject => ({ resourceType: own.kind, resource: resourceOf(own) });
+  const idOf = ({ name }: Own): string => `conformance-${run}-${name}`;
+  const recordOf = (own: Own): JsonObject => ({
+    resourceType: own.kind,
+    resource: { organisatiecode: code, bronidentificatie: idOf(own) },
+  });
   const keyOfOwn = (own: Own): string => keyOf(recordOf(own));
-  const held = new Map<string, Own>();
+  const addressOfOwn = (own: Own): string => addressOf(recordOf(own)).replace('{base}', values.base ?? '');
+  /** The records of a resource, or only those with this operation. */
+  const of = ({ records }: Pick<Walk, 'records'>, own: Own, op?: string) =>
+    records.filter(({ record }) => keyOf(record) === keyOfOwn(own) && (op === undefined || record.op === op));
+  const held = new Set<Own>();
 
   const upsert = async (own: Own, more?: JsonObject): Promise<JsonObject> => {
-    const [{ bronidentificatie }, meeting] = [resourceOf(own), resourceOf(MEETING)];
-    const title = `Conformance ${run} ${own.name}`;
-    const content = contentOf(own.kind, bronidentificatie, title, meeting.bronidentificatie);
+    const content = contentOf(own.kind, idOf(own), `Conformance ${run} ${own.name}`, idOf(MEETING));
     const data = { ...content, organisatie, ...more };
     // Also when the command fails, because it may have got part of the way.
-    held.set(keyOfOwn(own), own);
+    held.add(own);
     await publish({ op: 'upsert', resourceType: own.kind, data });
     return data;
   };
   const remove = async (op: 'delete' | 'redact', own: Own, signal?: AbortSignal): Promise<void> => {
     const verwijderreden = op === 'delete' ? 'ingetrokken' : 'persoonsgegevens';
     await publish({ op, ...recordOf(own), verwijderreden }, signal);
-    held.delete(keyOfOwn(own));
+    held.delete(own);
   };
 
   /** The end of the feed before the first publication. */
@@ -122,8 +126,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     const end = performance.now() + patienceMs;
     for (;;) {
       const found = await since();
-      const ofIt = found.records.filter(({ record }) => record.op === op && keyOf(record) === keyOfOwn(own));
-      if (ofIt.length >= count || performance.now() > end) return found;
+      if (of(found, own, op).length >= count || performance.now() > end) return found;
       await wait(LOOK_MS);
     }
   };
@@ -132,10 +135,10 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
    * The resource in the snapshot.
    * @throws {Skipped} when the snapshot is too large to tell that it is absent
    */
-  const inSnapshot = async (own: Own): Promise<readonly SeenRecord[]> => {
+  const inSnapshot = async (own: Own) => {
     const address = pageAddress(values.snapshot ?? '', { organisatiecode: code, resourceType: own.kind });
     const { records, complete } = await walk(client, address, PAGE_SIZE, MOST_PAGES);
-    const found = records.filter(({ record }) => keyOf(record) === keyOfOwn(own));
+    const found = of({ records }, own);
     if (found.length === 0 && !complete) throw new Skipped('the snapshot is larger than the part that was read');
     return found;
   };
@@ -149,8 +152,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const address = `${values.base}/organisaties/${code}/${name}`;
       const { json } = await client.send({ to: pageAddress(address, { limit: String(PAGE_SIZE), cursor }) });
-      const { bronidentificatie } = resourceOf(own);
-      const found = objectsIn(json, 'results').find((one) => one.bronidentificatie === bronidentificatie);
+      const found = objectsIn(json, 'results').find(({ bronidentificatie }) => bronidentificatie === idOf(own));
       cursor = textAt(json, 'cursor');
       if (found !== undefined || cursor === undefined) return found;
     }
@@ -161,18 +163,17 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     await begin();
     const stream = openStream();
     await wait(OPENING_MS);
-    const data = new Map<string, JsonObject>();
-    data.set(keyOfOwn(MEETING), await upsert(MEETING, { locatie: 'Raadzaal “é” 🗳️ \u2028 </b>' }));
-    data.set(keyOfOwn(ITEM), await upsert(ITEM, { indicatiehamerstuk: null, indicatiebesloten: false }));
-    data.set(keyOfOwn(DOCUMENT), await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 }));
+    const data = new Map<Own, JsonObject>();
+    data.set(MEETING, await upsert(MEETING, { locatie: 'Raadzaal “é” 🗳️ \u2028 </b>' }));
+    data.set(ITEM, await upsert(ITEM, { indicatiehamerstuk: null, indicatiebesloten: false }));
+    data.set(DOCUMENT, await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 }));
     return { data, stream, feed: await appeared(DOCUMENT, 'upsert', 1) };
   });
   /** Reads until the first published record, while it is being published. */
   const openStream = (): Promise<StreamReading> => {
-    const { bronidentificatie } = resourceOf(MEETING);
     const reading = client.readStream(
       { to: values.stream ?? '' },
-      (text) => eventsOf(text).some(({ data = '' }) => data.includes(bronidentificatie)),
+      (text) => eventsOf(text).some(({ data = '' }) => data.includes(idOf(MEETING))),
       STREAM_MS + patienceMs,
     );
     // The case about it reports this.
@@ -181,11 +182,9 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   };
   const changed = once(async () => {
     const { feed: before } = await created();
-    const address = addressOf(recordOf(DOCUMENT)).replace('{base}', values.base ?? '');
-    const resourceBefore = await client.send({ to: address });
+    const resourceBefore = await client.send({ to: addressOfOwn(DOCUMENT) });
     const data = await upsert(DOCUMENT, { omschrijving: `${word} gewijzigd` });
-    const feed = await appeared(DOCUMENT, 'upsert', 2);
-    return { before, data, feed, address, resourceBefore };
+    return { before, data, feed: await appeared(DOCUMENT, 'upsert', 2), resourceBefore };
   });
   const repeated = once(async () => {
     await changed();
@@ -201,7 +200,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   /** Where a resource still exists. */
   const left = async (own: Own) => ({
     snapshot: (await inSnapshot(own))[0],
-    resource: await client.send({ to: addressOf(recordOf(own)).replace('{base}', values.base ?? '') }),
+    resource: await client.send({ to: addressOfOwn(own) }),
     listed: await inCollection(own),
   });
   const deleted = once(async () => {
@@ -241,17 +240,17 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   const together = once(async () => {
     await odd();
     await Promise.all(TOGETHER.map((own) => upsert(own)));
-    let feed = await since();
-    for (const own of TOGETHER) feed = await appeared(own, 'upsert', 1);
-    return { feed };
+    for (const own of TOGETHER) await appeared(own, 'upsert', 1);
+    return { feed: await since() };
   });
 
   return {
     word,
     withdrawnWord,
-    resourceOf,
-    recordOf,
+    idOf,
     keyOfOwn,
+    addressOfOwn,
+    of,
     inSnapshot,
     inCollection,
     begin,
@@ -266,10 +265,9 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     redactedDeleted,
     odd,
     together,
-    of: ({ records }: Walk, own: Own) => records.filter(({ record }) => keyOf(record) === keyOfOwn(own)),
     async undo({ signal }: Pick<Undoing, 'signal'>): Promise<string | undefined> {
       let reason = '';
-      for (const own of [...held.values()])
+      for (const own of held)
         await remove('delete', own, signal).catch((error: unknown) => {
           reason = reasonOf(error);
         });

@@ -1,8 +1,7 @@
 /** The suite for a publisher of council information: the effects of publishing. */
 import { randomBytes } from 'node:crypto';
 import { Inconclusive, type Suite } from '../case.ts';
-import type { ProgramOptions } from '../child-program.ts';
-import { runCommand } from '../child-program.ts';
+import { type ProgramOptions, runCommand } from '../child-program.ts';
 import type { FeedSubject } from '../raadsfeed/subject.ts';
 import { RAADSFEED } from '../raadsfeed/suite.ts';
 import { APPEARING } from './appearing.ts';
