@@ -46,8 +46,7 @@ export function addressOf({ resource, resourceType }: JsonObject): string {
 const isGoneAfter =
   (operation: 'delete' | 'redact') =>
   async ({ history }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
-    const state = [...stateOf(history.records).values()].map(({ record }) => record);
-    const removed = state.find(({ op }) => op === operation);
+    const removed = [...stateOf(history.records).values()].find(({ record }) => record.op === operation)?.record;
     if (removed === undefined || !history.complete)
       return { skipped: `the part of the feed that was read contains no final ${operation} of a resource` };
     const { status } = await ask({ to: addressOf(removed) });

@@ -1,6 +1,6 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { after, isTheSameInUpperCase, numbersOf } from './pages.ts';
+import { after, isTheSameInUpperCase, numbersOf, startingAt } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
 import { feedChapters, gives, keyOf, pageAddress, walk } from './subject.ts';
 
@@ -11,7 +11,6 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
     en: 'A cursor is valid with any combination of filters',
     needs: ['C-FEED-22', 'C-CUR-12'],
     check: async ({ values }, { ask }) => {
-      const cursor = encodeURIComponent(values.cursor ?? '');
       const filters = [
         '',
         '&organisatiecode={organisation}',
@@ -19,7 +18,7 @@ export const CURSORS = feedChapters('C-CUR-01')('C-CUR', ['Cursors en filters', 
         '&organisatiecode={organisation}&resourceType=Agendapunt',
       ];
       for (const filter of filters) {
-        const answer = await ask({ to: `{feed}?limit=5&cursor=${cursor}${filter}` });
+        const answer = await ask({ to: `{feed}?limit=5&${startingAt(values.cursor)}${filter}` });
         if (answer.status !== 200) return `with ${filter || 'no filter'} the cursor gets status ${answer.status}`;
       }
       const filtered = await ask({ to: '{feed}?limit=5&resourceType=Vergadering' });

@@ -2,7 +2,7 @@ import { isRecord } from '../../src/lib/json/json-value.ts';
 import { firstFaulty } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { after, linkTo, longerThan, numbersOf, totalIn, withoutItems } from './pages.ts';
+import { after, linkTo, longerThan, numbersOf, startingAt, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
 import { feedChapters, firstSeen, gives, isWholeAddress, redactedIn, type SeenRecord } from './subject.ts';
 
@@ -153,9 +153,9 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
     en: 'A consumer that keeps reading catches up and then gets an empty page',
     needs: ['C-FEED-22', 'C-SNAP-01'],
     check: async ({ values }, { ask }) => {
-      let cursor = values.feedCursor ?? '';
+      let cursor = values.feedCursor;
       for (let pages = 0; pages < 20; pages += 1) {
-        const { json } = await ask({ to: `{feed}?cursor=${encodeURIComponent(cursor)}` });
+        const { json } = await ask({ to: `{feed}?${startingAt(cursor)}` });
         const next = textAt(json, 'cursor');
         const isEmpty = numbersOf(json).length === 0;
         if (isRecord(json) && json.hasMore === false && isEmpty) return undefined;
@@ -213,9 +213,9 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
     check: async ({ history }, { answers: [answer], ask }) => {
       if (history.records.length < 2) return { skipped: 'the feed has fewer than two records' };
       const target = linkTo(answer?.headers.link, 'next');
-      if (answer === undefined || target === undefined || !URL.canParse(target, answer.url))
-        return 'the header has no `rel="next"`';
-      return leadsTo(history.records[1], await ask({ to: new URL(target, answer.url).href }));
+      const next = target === undefined ? null : URL.parse(target, answer?.url);
+      if (next === null) return 'the header has no `rel="next"`';
+      return leadsTo(history.records[1], await ask({ to: next.href }));
     },
   },
   'C-FEED-19': {
@@ -281,10 +281,7 @@ export const FEED_PAGES = feedChapters('C-FEED-22')('C-FEED', ["Pagina's van de 
     nl: '`Link` noemt altijd het vervolg, de pagina zelf en het contract',
     en: '`Link` always names the next page, the page itself and the contract',
     needs: ['C-FEED-17', 'C-SNAP-01'],
-    ask: [
-      { to: '{feed}?limit=1' },
-      ({ values }) => ({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` }),
-    ],
+    ask: [{ to: '{feed}?limit=1' }, ({ values }) => ({ to: `{feed}?${startingAt(values.feedCursor)}` })],
     check: (_, { answers }) =>
       firstFaulty(answers, ({ headers }) => {
         const missing = RELATIONS.find((relation) => linkTo(headers.link, relation) === undefined);

@@ -1,8 +1,7 @@
 /** Checks for any page: of the feed, the snapshot or the lists. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { CaseRun, Finding } from '../case.ts';
+import type { CaseRun, Finding, SuiteSubject } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import type { FeedSubject } from './subject.ts';
 
 const TOTALS = ['total', 'totaal', 'totalCount', 'totalRecords', 'totalPages', 'totalResults'];
 
@@ -28,9 +27,14 @@ export function totalIn(page: unknown): string | undefined {
   return total && `the page has \`${total}\``;
 }
 
+/** The query parameter for the page at this cursor. */
+export function startingAt(cursor = ''): string {
+  return `cursor=${encodeURIComponent(cursor)}`;
+}
+
 /** The query parameter for the page after this one. */
 export function after(page: unknown): string {
-  return `cursor=${encodeURIComponent(textAt(page, 'cursor') ?? '')}`;
+  return startingAt(textAt(page, 'cursor'));
 }
 
 /**
@@ -51,7 +55,7 @@ export function linkTo(header: string | undefined, relation: string): string | u
  */
 export const isTheSameInUpperCase =
   (addressOf: (code: string) => string, what: string, listed: (page: unknown) => readonly unknown[]) =>
-  async ({ values: { organisation = '' } }: FeedSubject, { ask }: CaseRun): Promise<Finding> => {
+  async ({ values: { organisation = '' } }: SuiteSubject, { ask }: CaseRun): Promise<Finding> => {
     const lower = await ask({ to: addressOf('{organisation}') });
     const upper = await ask({ to: addressOf(organisation.toUpperCase()) });
     if (upper.status === 200 && listed(lower.json).join() === listed(upper.json).join()) return undefined;

@@ -196,12 +196,9 @@ export const RECORDS = feedChapters('C-REC-02')('C-REC', ['Records van de feed',
       const current = new Map<string, unknown>();
       return eachRecord(all, (one) => {
         const key = keyOf(one);
-        if (one.op !== 'upsert') {
-          current.delete(key);
-          return undefined;
-        }
-        const isSame = current.get(key) === one.contentHash;
-        current.set(key, one.contentHash);
+        const hash = isUpsert(one) ? one.contentHash : undefined;
+        const isSame = hash !== undefined && current.get(key) === hash;
+        current.set(key, hash);
         return isSame ? `the previous record of ${key} has the same \`contentHash\`` : undefined;
       })(subject);
     },

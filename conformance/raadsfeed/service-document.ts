@@ -140,10 +140,8 @@ export const SERVICE_DOCUMENT = feedChapters('C-SVC-01')('C-SVC', ['Servicedocum
       const pointer = await ask({ to: '{origin}/.well-known/council-feed' });
       if (pointer.status === 404) return { skipped: 'it is not offered' };
       const { location } = pointer.headers;
-      const target =
-        location === undefined || !URL.canParse(location, pointer.url)
-          ? pointer
-          : await ask({ to: new URL(location, pointer.url).href });
+      const address = location === undefined ? null : URL.parse(location, pointer.url);
+      const target = address === null ? pointer : await ask({ to: address.href });
       const found = target.status === 200 && isRecord(target.json) ? target.json : {};
       const isFeed = 'rol' in found || 'head' in found;
       return isFeed || Object.values(found).some((value) => value === feed || value === base || value === `${base}/`)

@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import type { Finding } from '../case.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { after, longerThan, totalIn, withoutItems } from './pages.ts';
+import { after, longerThan, startingAt, totalIn, withoutItems } from './pages.ts';
 import { contract, draft, feedRule } from './sources.ts';
 import { changedSince, feedChapters, firstSeen, gives, keyOf, nameOf, recordsOf, stateOf } from './subject.ts';
 
@@ -20,7 +20,7 @@ export const SNAPSHOT = feedChapters('C-SNAP-01')('C-SNAP', ['Huidige stand', 'S
     en: 'The feed can be read from `feedCursor`',
     needs: ['C-SNAP-01', 'C-FEED-01'],
     check: async ({ values }, { ask }) => {
-      const { status } = await ask({ to: `{feed}?cursor=${encodeURIComponent(values.feedCursor ?? '')}` });
+      const { status } = await ask({ to: `{feed}?${startingAt(values.feedCursor)}` });
       return status === 200 ? undefined : `the feed answers with status ${status}`;
     },
   },

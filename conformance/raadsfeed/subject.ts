@@ -15,6 +15,7 @@ import {
 import { readContract } from '../contract.ts';
 import type { Client, Exchange } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
+import { startingAt } from './pages.ts';
 
 /** Maximum number of history and snapshot pages to read; the cases see only the beginning of a larger feed. */
 const MOST_PAGES = 8;
@@ -154,11 +155,8 @@ export function stateOf(records: Walk['records']): ReadonlyMap<string, SeenRecor
  * The resources that changed after this position in the feed, about which nothing can be said.
  * @throws {Skipped} when there are too many
  */
-export async function changedSince(
-  cursor: string | undefined,
-  { ask }: Pick<CaseRun, 'ask'>,
-): Promise<ReadonlySet<string>> {
-  const { json } = await ask({ to: `{feed}?limit=1000&cursor=${encodeURIComponent(cursor ?? '')}` });
+export async function changedSince(cursor: string | undefined, { ask }: CaseRun): Promise<ReadonlySet<string>> {
+  const { json } = await ask({ to: `{feed}?limit=1000&${startingAt(cursor)}` });
   if (isRecord(json) && json.hasMore === true) throw new Skipped('the feed grows faster than it was read');
   return new Set(objectsIn(json, 'records').map(keyOf));
 }
