@@ -1,45 +1,38 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Asking, type Expectation, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
+import { bytesOf, jsonIn } from '../client.ts';
 import type { Ask } from '../exchange.ts';
-import { FSC_ERROR } from './fsc-error.ts';
+import { FSC_ERROR, PROBLEM } from './fsc-error.ts';
 import { ddas, errors } from './sources.ts';
 import { type GegevensSubject, gegevensChapter } from './subject.ts';
 
-const PROBLEM = 'application/problem+json';
 const TOKEN_CODES = /^ERROR_CODE_ACCESS_TOKEN_(?:MISSING|INVALID|EXPIRED)$/;
 
-/** A good request with another token; without one when undefined. */
-const withToken =
+/** A good request with another value of the token's header; without it when undefined. */
+const withHeader =
   (change: (token: string) => string | undefined) =>
   async (subject: GegevensSubject): Promise<Ask> => {
     const { token, tokenHeader } = subject;
     // The Outway adds the token: only the Inway could be called with another one.
     if (token === undefined) throw new Skipped('the token is added by the Outway');
-    const changed = change(await token());
     const { as: _, ...ask } = subject.signed();
-    const headers = { ...ask.headers, [tokenHeader]: changed === undefined ? undefined : `Bearer ${changed}` };
-    return { ...ask, headers };
+    return { ...ask, headers: { ...ask.headers, [tokenHeader]: change(await token()) } };
   };
-const without = withToken(() => undefined);
+const withToken = (change: (token: string) => string) => withHeader((token) => `Bearer ${change(token)}`);
+const without = withHeader(() => undefined);
 const unreadable = withToken(() => 'geen.geldig.token');
 
 /** The parts of a token that is a JWT. */
-function partsOf(token: string): { header: JsonObject; claims: JsonObject; encoded: readonly string[] } {
+function partsOf(token: string) {
   const encoded = token.split('.');
-  const [header, claims] = encoded.slice(0, 2).map((part): unknown => {
-    try {
-      return JSON.parse(Buffer.from(part, 'base64url').toString());
-    } catch {
-      return undefined;
-    }
-  });
+  const [header, claims] = encoded.map((part) => jsonIn(Buffer.from(part, 'base64url')));
   if (encoded.length !== 3 || !isRecord(header) || !isRecord(claims)) throw new Skipped('the token is not a JWT');
   return { header, claims, encoded };
 }
 
-const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encode = (value: object): string => bytesOf(value).toString('base64url');
 
 const widened = withToken((token) => {
   const { claims, encoded } = partsOf(token);
@@ -154,12 +147,7 @@ export const ACCESS = gegevensChapter('A-ACC', ['Toegang', 'Access'], {
     must: rfc(9110, '11.1', 'It uses a case-insensitive token to identify the authentication scheme'),
     nl: '`bearer` mag in kleine letters',
     en: '`bearer` may be in lower case',
-    ask: [
-      async (subject) => {
-        const ask = await without(subject);
-        return { ...ask, headers: { ...ask.headers, [subject.tokenHeader]: `bearer ${await subject.token?.()}` } };
-      },
-    ],
+    ask: [withHeader((token) => `bearer ${token}`)],
   },
   'A-ACC-13': {
     must: errors('Token-related codes go with status 401'),

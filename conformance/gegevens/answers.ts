@@ -23,7 +23,7 @@ function answersOf({ small, whole, pages }: GegevensSubject): readonly Exchange[
   return [small, whole, ...pages].flatMap((one) => (one?.status === 200 ? [one] : []));
 }
 
-function numberAt(exchange: Exchange, member: string): number | undefined {
+function numberAt(exchange: Exchange | undefined, member: string): number | undefined {
   const value = pagingOf(exchange)?.[member];
   return typeof value === 'number' ? value : undefined;
 }
@@ -35,13 +35,8 @@ function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): 
   return start === undefined || end === undefined ? undefined : [start, end];
 }
 
-/** Its fields and their minimum values. */
-const PAGING = [
-  ['pageSize', 1],
-  ['currentPage', 1],
-  ['totalPages', 1],
-  ['totalRecords', 0],
-] as const;
+/** The fields of `paginering` and their minimum values. */
+const PAGING = { pageSize: 1, currentPage: 1, totalPages: 1, totalRecords: 0 };
 
 export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], {
   'A-ANS-01': {
@@ -94,12 +89,12 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     needs: ['A-ANS-01'],
     ask: [signed()],
     check: ({ whole, model: of }, { answers: [only] }) => {
-      const found = only && pagingOf(only);
+      const found = pagingOf(only);
       if (found === undefined)
         return recordsOf(good(whole), of).length > 1
           ? 'the answer has no `paginering`'
           : { skipped: 'everything fits in one answer' };
-      const wrong = PAGING.find(
+      const wrong = Object.entries(PAGING).find(
         ([member, least]) => !(Number.isSafeInteger(found[member]) && Number(found[member]) >= least),
       );
       return wrong && { failed: `\`${wrong[0]}\` is ${JSON.stringify(found[wrong[0]])}` };
@@ -149,7 +144,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     check: ({ pages, complete, model: of }) => {
       if (!complete) return { skipped: 'the delivery is larger than the part that was read' };
       const count = pages.reduce((sum, page) => sum + recordsOf(page, of).length, 0);
-      const named = pages.map((page) => numberAt(page, 'totalRecords'))[0];
+      const named = numberAt(pages[0], 'totalRecords');
       if (count === named) return undefined;
       return { failed: `the pages have ${count} records, and \`totalRecords\` says ${named}`, at: pages.at(-1) };
     },
@@ -161,7 +156,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     needs: ['A-ANS-05'],
     check: ({ pages }) => {
       const totalsOf = (page: Exchange | undefined) =>
-        ['totalRecords', 'totalPages', 'pageSize'].map((member) => page && numberAt(page, member)).join();
+        ['totalRecords', 'totalPages', 'pageSize'].map((member) => numberAt(page, member)).join();
       return firstFaulty(pages, (page) =>
         totalsOf(page) === totalsOf(pages[0]) ? undefined : 'a later page has other totals than the first',
       );

@@ -6,12 +6,11 @@ import { rfc } from '../clause.ts';
 import { bytesOf } from '../client.ts';
 import type { Ask } from '../exchange.ts';
 import { withoutTls } from '../transport-security.ts';
-import { FSC_ERROR } from './fsc-error.ts';
+import { FSC_ERROR, PROBLEM } from './fsc-error.ts';
 import { SMALL } from './signed-request.ts';
 import { contract, ddas, errors, transport } from './sources.ts';
 import { type GegevensSubject, gegevensChapter, signed } from './subject.ts';
 
-const PROBLEM = 'application/problem+json';
 const wrong = signed({ body: { page: 0, pageSize: 1 } });
 const elsewhere = signed({ to: '{elsewhere}' });
 const withMethod =

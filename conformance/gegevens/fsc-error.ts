@@ -3,6 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readContract } from '../contract.ts';
 
 export const FSC_ERROR = 'FscError (DDAS)';
+/** The media type of every error. */
+export const PROBLEM = 'application/problem+json';
 
 const isFscError = new Ajv2020().compile({
   type: 'object',

@@ -1,10 +1,9 @@
 import { createPublicKey, hash } from 'node:crypto';
 import { digestOf } from '../../src/lib/jades/signature.ts';
-import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Asking, type Finding, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { bytesOf } from '../client.ts';
-import type { Ask, Exchange } from '../exchange.ts';
+import { bytesOf, jsonIn } from '../client.ts';
+import type { Ask } from '../exchange.ts';
 import { SIGNATURE, signedMessage } from '../signature/message.ts';
 import { PLANTED } from '../signature/planted.ts';
 import {
@@ -19,7 +18,7 @@ import {
   type Wishes,
 } from './signed-request.ts';
 import { signing, signingModule, signingPage } from './sources.ts';
-import { type GegevensSubject, gegevensChapter, good, signed } from './subject.ts';
+import { type GegevensSubject, gegevensChapter, good } from './subject.ts';
 
 /** The source says that such a message is invalid but not which status it gets; none of them may get data. */
 const REFUSED = [400, 401, 403, 422];
@@ -30,23 +29,17 @@ const refuses = (wishes: Wishes | ((subject: GegevensSubject) => Wishes)): Askin
   expect: { status: REFUSED },
 });
 
-/** Changes the three parts of the finished signature. */
+/** Makes another signature from the two parts of the finished one. */
 const parts =
-  (change: (header: string, payload: string, signature: string) => string) =>
+  (change: (header: string, signature: string) => string) =>
   (headers: SignedHeaders): Ask['headers'] => {
-    const [header = '', payload = '', signature = ''] = headers[SIGNATURE].split('.');
-    return { ...headers, [SIGNATURE]: change(header, payload, signature) };
+    const [header = '', signature = ''] = headers[SIGNATURE].split('..');
+    return { ...headers, [SIGNATURE]: change(header, signature) };
   };
 
-const reencoded = (header: string, change: (members: Record<string, unknown>) => object): string => {
-  const members: unknown = JSON.parse(Buffer.from(header, 'base64url').toString());
-  return Buffer.from(JSON.stringify(change(isRecord(members) ? { ...members } : {}))).toString('base64url');
-};
-
-/** The supplier's own chain, from its answer. */
-function chainOf({ headers, body }: Exchange): readonly string[] {
-  const { x5c } = signedMessage('an answer', Object.entries(headers), body).header;
-  return (Array.isArray(x5c) ? x5c : []).filter((one) => typeof one === 'string');
+function withOtherKid(header: string): string {
+  const members = Object(jsonIn(Buffer.from(header, 'base64url')));
+  return bytesOf({ ...members, kid: 'x' }).toString('base64url');
 }
 
 function given(identity: Identity | undefined, option: string): Identity {
@@ -96,9 +89,7 @@ export const SIGNING = gegevensChapter('A-SIG', ['De handtekening van het verzoe
     must: rfc(7515, '5.2', 'Validate the JWS Signature against the JWS Signing Input'),
     nl: 'Een handtekening met een later gewijzigde header wordt geweigerd',
     en: 'A signature whose header was changed afterwards is refused',
-    ...refuses({
-      after: parts((header, _, signature) => `${reencoded(header, (all) => ({ ...all, kid: 'x' }))}..${signature}`),
-    }),
+    ...refuses({ after: parts((header, signature) => `${withOtherKid(header)}..${signature}`) }),
   },
   'A-SIG-09': { ...PLANTED.algorithmNone, ...refuses({ header: { alg: 'none' }, sign: noSignature }) },
   'A-SIG-10': { ...PLANTED.publicKeyAsSecret, ...refuses({ header: { alg: 'HS256' }, sign: hs256 }) },
@@ -114,8 +105,9 @@ export const SIGNING = gegevensChapter('A-SIG', ['De handtekening van het verzoe
     nl: 'Een handtekening met de certificaten van een ander wordt geweigerd',
     en: "A signature with somebody else's certificates is refused",
     ...refuses((subject) => {
-      const x5c = chainOf(good(subject.small));
-      if (x5c.length === 0) throw new Skipped('the answer has no chain that can be read');
+      const { headers, body } = good(subject.small);
+      const { x5c } = signedMessage('an answer', Object.entries(headers), body).header;
+      if (!Array.isArray(x5c) || x5c.length === 0) throw new Skipped('the answer has no chain that can be read');
       return { header: { x5c, kid: undefined, 'x5t#S256': undefined } };
     }),
   },
@@ -167,12 +159,9 @@ export const SIGNING = gegevensChapter('A-SIG', ['De handtekening van het verzoe
     should: signing('JWS compact serialization, detached payload'),
     nl: 'Een handtekening met de body erin wordt geweigerd',
     en: 'A signature that contains the body is refused',
-    ask: [
-      signed({
-        after: parts((header, _, signature) => `${header}.${bytesOf(SMALL).toString('base64url')}.${signature}`),
-      }),
-    ],
-    expect: { status: REFUSED },
+    ...refuses({
+      after: parts((header, signature) => `${header}.${bytesOf(SMALL).toString('base64url')}.${signature}`),
+    }),
   },
   'A-SIG-23': {
     open: signingPage('zonder trusted timestamp of ingebedde validatie-informatie'),

@@ -96,11 +96,7 @@ export function signedHeaders(
   };
   const encoded = Buffer.from(JSON.stringify(members)).toString('base64url');
   const payload = form === 'digest' ? Buffer.from(`digest: ${digest}`) : body;
-  const input = Buffer.from(`${encoded}.`);
-  const isPlain = members.b64 === false;
-  const signature = sign(
-    Buffer.concat([input, isPlain ? payload : Buffer.from(payload.toString('base64url'))]),
-    identity.key,
-  );
+  const signed = members.b64 === false ? payload : Buffer.from(payload.toString('base64url'));
+  const signature = sign(Buffer.concat([Buffer.from(`${encoded}.`), signed]), identity.key);
   return { digest, 'nlgov-adr-payload-sig': `${encoded}..${signature.toString('base64url')}` };
 }
