@@ -4,9 +4,28 @@ import { rfc } from '../clause.ts';
 import { ddas, oneState, paging, signing, signingPage } from '../gegevens/sources.ts';
 import { PLANTED } from '../signature/planted.ts';
 import type { ScenarioName } from './scenarios.ts';
-import { type Judging, type Played, refuses, requesterChapter, seen, TAKES_GOOD, takes } from './subject.ts';
+import { type Judging, judged, type Played, requesterChapter, TAKES_GOOD } from './subject.ts';
 
 const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
+
+const because = (refused: string | undefined): string => (refused === undefined ? '' : `: ${refused}`);
+
+/** If it counts records, it must count all of the supplier's. */
+const takes = (scenario: ScenarioName): Judging =>
+  judged(scenario, ({ accepted, refused, records }, { suppliers }) => {
+    if (!accepted) return `it refused a good answer${because(refused)}`;
+    const expected = suppliers.recordsOf(scenario);
+    if (records === undefined || records === expected) return undefined;
+    return `it counts ${records} records, and was given ${expected}`;
+  });
+
+const refuses = (scenario: ScenarioName): Judging =>
+  judged(scenario, ({ accepted }) => (accepted ? 'it accepted the answer' : undefined));
+
+const seen = (scenario: ScenarioName): Judging =>
+  judged(scenario, ({ accepted, refused }) => ({
+    seen: accepted ? 'it accepts such an answer' : `it refuses such an answer${because(refused)}`,
+  }));
 
 export const GOOD_ANSWERS = requesterChapter('R-ACC', ['Goede antwoorden', 'Good answers'], {
   [TAKES_GOOD]: {
@@ -143,10 +162,6 @@ export const PLANTED_FAULTS = requesterChapter('R-REF', ['Ongeldige antwoorden',
 });
 
 const pagesOf = ({ requests }: Played): readonly number[] => requests.map(({ json }) => Number(Object(json).page ?? 1));
-
-const judged = (scenario: ScenarioName, judge: (played: Played) => string | undefined): Judging => ({
-  check: async ({ play }) => judge(await play(scenario)),
-});
 
 export const PAGES = requesterChapter('R-PAG', ['Pagina’s', 'Pages'], {
   'R-PAG-01': {

@@ -47,7 +47,6 @@ export async function makeKeys(dir: string) {
   };
   const now = new Date();
   const { ocspUrl, crlUrl } = authority;
-  const { key, chain } = authority.requester;
   return {
     suppliers: {
       supplier,
@@ -58,7 +57,7 @@ export async function makeKeys(dir: string) {
       withRoot: { key: supplier.key, x5c: [...supplier.x5c, ...root] },
     },
     /** Files for a requester without keys of its own: PEM. */
-    requester: { key, chain },
+    requester: authority.requester,
     /** File with the root of the suppliers' certificates: PEM. */
     root: authority.root,
     issuer: authority.issuers.intermediate,

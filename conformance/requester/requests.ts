@@ -4,7 +4,7 @@ import { type Clause, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
-import type { ScenarioName } from './scenarios.ts';
+import { QUARTER, type ScenarioName } from './scenarios.ts';
 import { type Judging, orderOf, type RequesterSubject, requesterChapter } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
 
@@ -12,9 +12,8 @@ import type { ReceivedRequest } from './suppliers.ts';
 const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined): Judging => ({
   needs: [],
   check: async (subject) => {
-    const requests = await subject.requests();
     return firstFault(
-      requests,
+      await subject.requests(),
       ({ shown }) => shown,
       (request) => {
         const fault = judge(request, subject);
@@ -32,17 +31,16 @@ export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request']
     must: ddas('What the service does, area A 3', 'All data is requested with `POST`'),
     nl: 'De afnemer gebruikt `POST`',
     en: 'The requester uses `POST`',
-    ...every(({ method }) => (method === 'POST' ? undefined : `the method is ${method}`)),
+    ...every(({ shown: { method } }) => (method === 'POST' ? undefined : `the method is ${method}`)),
   },
   'R-REQ-02': {
     must: ddas('Endpoints', 'Content type `application/json`'),
     nl: 'De body is `application/json`',
     en: 'The body is `application/json`',
-    ...every((one) =>
-      /^application\/json\s*(;|$)/i.test(headerOf(one, 'content-type'))
-        ? undefined
-        : `the content type is ${headerOf(one, 'content-type') || '(none)'}`,
-    ),
+    ...every((one) => {
+      const type = headerOf(one, 'content-type');
+      return /^application\/json\s*(;|$)/i.test(type) ? undefined : `the content type is ${type || '(none)'}`;
+    }),
   },
   'R-REQ-03': {
     must: ddas('What the service does, area A 5', 'Message encoding is UTF-8'),
@@ -62,7 +60,7 @@ export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request']
       return fault('GegevensRequest', {
         ...rest,
         ...(organisation === undefined ? {} : { aanleverende_organisatie: organisation }),
-        ...(size === undefined ? {} : { pageSize: size }),
+        pageSize: size,
       });
     }),
     needs: ['R-REQ-03'],
@@ -75,19 +73,16 @@ export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request']
     ),
     nl: 'Het token staat in de header `Authorization` of `Fsc-Authorization`',
     en: 'The token is in the header `Authorization` or `Fsc-Authorization`',
-    ...every((one) =>
-      [...one.message.values('authorization'), ...one.message.values('fsc-authorization')].some((value) =>
-        /^Bearer \S+$/i.test(value),
-      )
-        ? undefined
-        : 'there is no Bearer token',
-    ),
+    ...every(({ message: { values } }) => {
+      const sent = [...values('authorization'), ...values('fsc-authorization')];
+      return sent.some((value) => /^Bearer \S+$/i.test(value)) ? undefined : 'there is no Bearer token';
+    }),
   },
   'R-REQ-06': {
     should: ddas('What the service does, area A 3', 'parameters in a URL can lead to cached answers'),
     nl: 'Het adres heeft geen parameters',
     en: 'The address has no parameters',
-    ...every(({ url }) => (url.includes('?') ? 'the address has parameters' : undefined)),
+    ...every(({ shown }) => (shown.url.includes('?') ? 'the address has parameters' : undefined)),
   },
   'R-REQ-07': {
     should: rfc(9110, '12.5.1', 'to specify their preferences regarding response media types'),
@@ -101,30 +96,26 @@ export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request']
   },
 });
 
+/** Messages whose signature is checked: all are signed alike. */
+const MOST_JUDGED = 12;
+
 export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
   'R-SIG',
   ['De handtekening van het verzoek', 'The signature of the request'],
-  ({ messages }) => messages(),
+  async ({ requests }) => (await requests()).slice(-MOST_JUDGED).map(({ message, shown }) => ({ ...message, shown })),
 );
 
 const asks = (scenario: ScenarioName): Judging => ({
   needs: ['R-REQ-03'],
-  check: async ({ play, isDriven, model }) => {
-    if (!isDriven) return { skipped: 'instructions are only given with --command' };
-    const { requests } = await play(scenario);
-    const [first] = requests;
+  check: async ({ play, program, model }) => {
+    if (program === undefined) return { skipped: 'instructions are only given with --command' };
+    const [first] = (await play(scenario)).requests;
     if (first === undefined) return 'it sent no request';
     const wanted = orderOf(scenario, model);
     const sent: Record<string, unknown> = isRecord(first.json) ? first.json : {};
-    const names = [
-      'aanleverperiodeStartdatum',
-      'aanleverperiodeEinddatum',
-      model.mapping.organisatieLeden[0],
-      'pageSize',
-    ];
-    const wrong = names.find(
-      (name) => sent[name] !== wanted[name] && !(name === 'pageSize' && wanted[name] === undefined),
-    );
+    // It may choose a page size of its own when none is wanted.
+    const names = [...Object.keys(QUARTER), model.mapping.organisatieLeden[0], ...Object.keys(wanted)];
+    const wrong = names.find((name) => sent[name] !== wanted[name]);
     if (wrong === undefined) return undefined;
     return `\`${wrong}\` is ${JSON.stringify(sent[wrong])}, instead of ${JSON.stringify(wanted[wrong])}`;
   },

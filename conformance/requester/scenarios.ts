@@ -1,6 +1,7 @@
 /** The played suppliers: what the requester must request from each, and what is wrong with the answer. */
 import { digestOf } from '../../src/lib/jades/signature.ts';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import { bytesOf } from '../client.ts';
 import {
   changedSignature,
   hs256,
@@ -16,17 +17,11 @@ import type { SupplierName } from './keys.ts';
 export interface Answer {
   readonly status: number;
   readonly value: JsonObject;
-  /** Bytes; default: the value as JSON. */
-  readonly text?: string;
   readonly signer: SupplierName;
-  /** Value of `Digest`, which is then signed. */
-  readonly digest?: (bytes: Buffer) => string;
-  readonly wishes: Omit<Wishes, 'identity' | 'after'>;
+  readonly wishes: Pick<Wishes, 'body' | 'form' | 'header' | 'sign' | 'digest' | 'sent'>;
   /** Changes the two headers after signing. */
-  readonly after?: (headers: SignedHeaders) => Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly after?: (headers: SignedHeaders) => Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent instead of the signed body. */
-  readonly sent?: Buffer;
 }
 
 export interface Asked {
@@ -60,35 +55,34 @@ const signedBy = (signer: SupplierName): Scenario => having({ signer });
 const wishing = (wishes: Answer['wishes']): Scenario => having({ wishes });
 const paging = (change: (asked: Asked) => Readonly<Record<string, number | undefined>>): Scenario =>
   wrong(({ value }, asked) => ({ value: { ...value, paginering: { ...Object(value.paginering), ...change(asked) } } }));
-/** Critical header members that the digest form requires. */
-const DIGEST_FORM = { b64: false, sigD: { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] } };
 const OTHER = Buffer.from('{"gegevens":{}}');
 
-export const SCENARIOS = {
+const scenarios = {
   pages: {},
   whole: { paged: false },
   empty: { records: 0, paged: false },
   'body-form': wishing({ form: 'body' }),
   'with-root': signedBy('withRoot'),
-  unpadded: having({ digest: (bytes) => digestOf(bytes).replace(/=$/, '') }),
+  unpadded: wrong(({ value }) => ({ wishes: { digest: digestOf(bytesOf(value)).replace(/=$/, '') } })),
   'lower-typ': wishing({ header: { typ: 'jose' } }),
   'more-members': wishing({ header: { 'koppelvlak-proef': 1 } }),
-  spelled: wrong(({ value }) => ({ text: JSON.stringify(value, undefined, 2).replaceAll('"g', '"\\u0067') })),
+  spelled: wrong(({ value }) => {
+    const body = JSON.stringify(value, undefined, 2).replaceAll('"g', '"\\u0067');
+    return { wishes: { body } };
+  }),
 
   'no-signature': having({ after: ({ digest }) => ({ digest }) }),
   'no-digest': having({ after: (headers) => ({ [SIGNATURE]: headers[SIGNATURE] }) }),
-  'other-digest': having({ digest: () => digestOf(OTHER) }),
+  'other-digest': wishing({ digest: digestOf(OTHER) }),
   'changed-body': wrong(({ value }) => {
     const sent = Buffer.from(` ${JSON.stringify(value)}`);
-    return { sent, after: (headers) => ({ ...headers, digest: digestOf(sent) }) };
+    return { wishes: { sent }, after: (headers) => ({ ...headers, digest: digestOf(sent) }) };
   }),
   'changed-signature': wishing({ sign: changedSignature }),
   'alg-none': wishing({ header: { alg: 'none' }, sign: noSignature }),
   'alg-hs256': wishing({ header: { alg: 'HS256' }, sign: hs256 }),
   'alg-rs256': wishing({ header: { alg: 'RS256' }, sign: rs256 }),
-  'unknown-critical': wishing({
-    header: { ...DIGEST_FORM, crit: ['sigD', 'b64', 'koppelvlak-proef'], 'koppelvlak-proef': 1 },
-  }),
+  'unknown-critical': wishing({ header: { crit: ['sigD', 'b64', 'koppelvlak-proef'], 'koppelvlak-proef': 1 } }),
   'own-root': signedBy('ownRoot'),
   forged: signedBy('forged'),
   'below-leaf': signedBy('belowLeaf'),
@@ -135,8 +129,9 @@ export const SCENARIOS = {
   organisation: { order: { ...QUARTER, organisation: 'Kredietbank Proefland' } },
   'page-size': { order: { ...QUARTER, pageSize: 3 } },
   corrected: { isLater: ({ count }) => count > 3 },
-} as const satisfies Readonly<Record<string, Scenario>>;
+} satisfies Readonly<Record<string, Scenario>>;
 
-export type ScenarioName = keyof typeof SCENARIOS;
+export type ScenarioName = keyof typeof scenarios;
+export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = scenarios;
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(SCENARIOS, name);
 export const SCENARIO_NAMES: readonly ScenarioName[] = Object.keys(SCENARIOS).filter(isScenario);

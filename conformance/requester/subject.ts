@@ -2,13 +2,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Asking, askingChapters, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { type Asking, askingChapters, type Finding, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { readContract } from '../contract.ts';
 import type { Client } from '../exchange.ts';
 import { type DrivenProgram, ProtocolError } from '../protocol.ts';
-import type { SignedMessage, Trust } from '../signature/message.ts';
+import type { Trust } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
-import { QUARTER, SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
+import { QUARTER, SCENARIO_NAMES, SCENARIOS, type ScenarioName } from './scenarios.ts';
 import type { ReceivedRequest, Suppliers } from './suppliers.ts';
 
 /** The outcome of a requester's exchange with a supplier. */
@@ -21,11 +21,18 @@ export interface Played {
   readonly refused: string | undefined;
 }
 
-export interface RequesterSubject extends SuiteSubject {
+interface RequesterNeeds {
+  readonly client: Client;
   readonly model: Model;
+  readonly keys: RunKeys;
   readonly suppliers: Suppliers;
-  /** True when the program is driven; otherwise it was pointed at the suppliers by hand. */
-  readonly isDriven: boolean;
+  readonly trust: Trust;
+  readonly token: string;
+  /** Absent: the requester was pointed at the suppliers by hand and has sent its requests. */
+  readonly program?: DrivenProgram | undefined;
+}
+
+export interface RequesterSubject extends SuiteSubject, RequesterNeeds {
   /**
    * Makes it send requests to a supplier, once.
    * @throws {Skipped} when it did not {Inconclusive} when it violates the protocol
@@ -38,22 +45,6 @@ export interface RequesterSubject extends SuiteSubject {
   readonly playAgain: (name: ScenarioName) => Promise<Played>;
   /** Every request so far; triggers the first if there is none. */
   readonly requests: () => Promise<readonly ReceivedRequest[]>;
-  readonly messages: () => Promise<readonly SignedMessage[]>;
-  readonly trust: Trust;
-}
-
-/** Messages whose signature is checked: all are signed alike. */
-const MOST_JUDGED = 12;
-
-interface RequesterNeeds {
-  readonly client: Client;
-  readonly model: Model;
-  readonly keys: RunKeys;
-  readonly suppliers: Suppliers;
-  readonly trust: Trust;
-  readonly token: string;
-  /** Absent: the requester was pointed at the suppliers by hand and has sent its requests. */
-  readonly program?: DrivenProgram | undefined;
 }
 
 export type Judging = Asking<RequesterSubject>;
@@ -62,31 +53,15 @@ export type Judging = Asking<RequesterSubject>;
 export const TAKES_GOOD = 'R-ACC-01';
 export const requesterChapter = askingChapters<RequesterSubject>(TAKES_GOOD);
 
-/** If it counts records, it must count all of the supplier's. */
-export const takes = (scenario: ScenarioName): Judging => ({
-  check: async ({ play, suppliers }) => {
-    const { accepted, refused, records } = await play(scenario);
-    if (!accepted) return `it refused a good answer${refused === undefined ? '' : `: ${refused}`}`;
-    const expected = suppliers.recordsOf(scenario);
-    if (records === undefined || records === expected) return undefined;
-    return `it counts ${records} records, and was given ${expected}`;
-  },
-});
-
-export const refuses = (scenario: ScenarioName): Judging => ({
-  check: async ({ play }) => ((await play(scenario)).accepted ? 'it accepted the answer' : undefined),
-});
-
-export const seen = (scenario: ScenarioName): Judging => ({
-  check: async ({ play }) => {
-    const { accepted, refused } = await play(scenario);
-    if (accepted) return { seen: 'it accepts such an answer' };
-    return { seen: `it refuses such an answer${refused === undefined ? '' : `: ${refused}`}` };
-  },
+export const judged = (
+  scenario: ScenarioName,
+  judge: (played: Played, subject: RequesterSubject) => Finding,
+): Judging => ({
+  check: async (subject) => judge(await subject.play(scenario), subject),
 });
 
 export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
-  const { client, model, suppliers, program, trust } = needs;
+  const { suppliers, program } = needs;
   const plays = new Map<ScenarioName, Promise<Played>>();
   const playAgain = (name: ScenarioName): Promise<Played> =>
     program === undefined ? Promise.reject(new Skipped('it is not driven by --command')) : drive(program, name, needs);
@@ -95,30 +70,23 @@ export function requesterSubject(needs: RequesterNeeds): RequesterSubject {
     plays.set(name, known);
     return known;
   };
-  const requests = async (): Promise<readonly ReceivedRequest[]> => {
-    await play('pages');
-    return suppliers.received;
-  };
   return {
-    client,
-    model,
-    suppliers,
-    trust,
+    ...needs,
     play,
     playAgain,
-    requests,
-    isDriven: program !== undefined,
+    async requests() {
+      await play('pages');
+      return suppliers.received;
+    },
     values: {},
     fault: readContract('gegevens.yaml'),
     answered: () => suppliers.received.length,
-    messages: async () => (await requests()).slice(-MOST_JUDGED).map(({ message, shown }) => ({ ...message, shown })),
   };
 }
 
 /** The request that a scenario expects, with the model's name for the organisation. */
 export function orderOf(name: ScenarioName, { mapping }: Model): Readonly<Record<string, string | number>> {
-  const scenario: Scenario = SCENARIOS[name];
-  const { organisation, ...order }: Readonly<Record<string, string | number>> = scenario.order ?? QUARTER;
+  const { organisation, ...order }: Readonly<Record<string, string | number>> = SCENARIOS[name].order ?? QUARTER;
   return organisation === undefined ? order : { ...order, [mapping.organisatieLeden[0]]: organisation };
 }
 
@@ -156,7 +124,7 @@ async function drive(program: DrivenProgram, name: ScenarioName, needs: Requeste
 
 /** Infers the outcome from the next request: a requester that accepts a page requests the next one, until the last. */
 async function watched(name: ScenarioName, { received }: Suppliers): Promise<Played> {
-  const { paged, proof = 2 }: Scenario = SCENARIOS[name];
+  const { paged, proof = 2 } = SCENARIOS[name];
   const requests = received.filter(({ scenario }) => scenario === name);
   if (requests.length === 0) throw new Skipped('it sent this supplier no request');
   if (paged === false) throw new Skipped('whether it accepts a single-page answer is only visible with --command');

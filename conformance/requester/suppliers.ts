@@ -13,12 +13,10 @@ import { signedHeaders } from '../gegevens/signed-request.ts';
 import { objectsIn } from '../json-members.ts';
 import { type SignedMessage, signedMessage } from '../signature/message.ts';
 import type { RunKeys } from './keys.ts';
-import { type Answer, isScenario, QUARTER, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts';
+import { type Answer, isScenario, QUARTER, SCENARIOS, type ScenarioName } from './scenarios.ts';
 
 export interface ReceivedRequest {
   readonly scenario: ScenarioName;
-  readonly method: string;
-  readonly url: string;
   readonly message: SignedMessage;
   /** Parsed by `jsonIn`. */
   readonly json: unknown;
@@ -49,8 +47,6 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_KEPT = 5000;
 const SHOWN_BODY = 1000;
 
-const scenarioOf = (name: ScenarioName): Scenario => SCENARIOS[name];
-
 /** @throws when the port is taken */
 export async function startSuppliers({ keys, model, port, token, mostRequests = MOST_REQUESTS }: SuppliersOptions) {
   const received: ReceivedRequest[] = [];
@@ -76,12 +72,12 @@ export async function startSuppliers({ keys, model, port, token, mostRequests = 
     const message = signedMessage(`request ${received.length + 1} (${name})`, pairs, body);
     const sent = Object.fromEntries(pairs);
     const shown = { method, url, sent, sentText: body.toString().slice(0, SHOWN_BODY), status, headers: {}, text: '' };
-    received.push({ scenario: name, method, url, message, json, at: Date.now(), shown });
+    received.push({ scenario: name, message, json, at: Date.now(), shown });
     outgoing.writeHead(status, headers).end(bytes);
   };
 
   const answerTo = (name: ScenarioName, asked: JsonObject, { count, now }: { count: number; now: number }): Answer => {
-    const { isLater, change, paged = true, records: usual = RECORDS } = scenarioOf(name);
+    const { isLater, change, paged = true, records: usual = RECORDS } = SCENARIOS[name];
     const page = Math.max(1, wholeNumber(asked.page) ?? 1);
     const pageSize = Math.max(1, wholeNumber(asked.pageSize) ?? PAGE_SIZE);
     const isPaged = paged || asked.page !== undefined || asked.pageSize !== undefined;
@@ -111,13 +107,13 @@ export async function startSuppliers({ keys, model, port, token, mostRequests = 
     /** Address of `gegevens` at a scenario's supplier. */
     addressOf: (name: ScenarioName): string => `${address}/${name}/v1/gegevens`,
     /** Records of a scenario's state. */
-    recordsOf: (name: ScenarioName): number => scenarioOf(name).records ?? RECORDS,
+    recordsOf: (name: ScenarioName): number => SCENARIOS[name].records ?? RECORDS,
   };
 }
 
 interface Written {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
 }
 
@@ -136,16 +132,12 @@ function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: 
 }
 
 function signedBy(answer: Answer, { suppliers }: Pick<RunKeys, 'suppliers'>): Written {
-  const { status, value, text, signer, wishes, digest, after = (headers) => headers, sent } = answer;
-  const bytes = bytesOf(text ?? value);
-  const digestWish = digest === undefined ? {} : { digest: digest(bytes) };
-  const signed = signedHeaders(bytes, suppliers[signer], { ...wishes, ...digestWish });
+  const { status, value, signer, wishes, after = (headers) => ({ ...headers }) } = answer;
+  const bytes = bytesOf(wishes.body ?? value);
+  const signed = after(signedHeaders(bytes, suppliers[signer], wishes));
   const type = status === 200 ? 'application/json' : 'application/problem+json';
-  const own = Object.entries(after(signed)).flatMap(([name, header]): [string, string | string[]][] =>
-    header === undefined ? [] : [[name, typeof header === 'string' ? header : [...header]]],
-  );
-  const headers = { 'content-type': type, 'cache-control': 'no-store', ...answer.headers, ...Object.fromEntries(own) };
-  return { status, headers, bytes: sent ?? bytes };
+  const headers = { 'content-type': type, 'cache-control': 'no-store', ...answer.headers, ...signed };
+  return { status, headers, bytes: wishes.sent ?? bytes };
 }
 
 function wholeNumber(value: unknown): number | undefined {

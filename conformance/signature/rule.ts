@@ -45,7 +45,7 @@ export type RuleName = keyof typeof RULE_IDS;
 export type SignatureRule = Grade & {
   readonly nl: string;
   readonly en: string;
-  /** Rules without which this one means nothing. */
+  /** Rules without which this one means nothing; by default, that the header can be read. */
   readonly needs?: readonly RuleName[];
   /**
    * The fault; undefined when there is none. For an `open` rule, the observation.

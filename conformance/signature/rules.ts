@@ -89,6 +89,7 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     must: signing('It is required on messages with a body'),
     nl: 'Er is één header `Digest`',
     en: 'There is one header `Digest`',
+    needs: [],
     judge: (message) => one(message, 'digest'),
   },
   'digest-form': {
@@ -114,12 +115,14 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     may: rfc(9530, '2', 'calculated using a hashing algorithm applied to the actual message content'),
     nl: 'Een `Content-Digest` ernaast klopt ook',
     en: 'A `Content-Digest` beside it is correct too',
+    needs: [],
     judge: contentDigestFault,
   },
   signature: {
     must: signing('required on the request and on the 200 response'),
     nl: 'Er is één header met de handtekening',
     en: 'There is one header with the signature',
+    needs: [],
     judge: (message) => one(message, SIGNATURE),
   },
   detached: {
@@ -160,14 +163,12 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     must: signing('`alg` = `PS256`'),
     nl: 'Het algoritme is PS256',
     en: 'The algorithm is PS256',
-    needs: ['json'],
     judge: ({ header: { alg } }) => (alg === 'PS256' ? undefined : `\`alg\` is ${JSON.stringify(alg)}`),
   },
   kid: {
     must: signing('`kid` = key identifier'),
     nl: '`kid` noemt de sleutel',
     en: '`kid` names the key',
-    needs: ['json'],
     judge: ({ header: { kid } }) => (typeof kid === 'string' && kid !== '' ? undefined : 'there is no `kid`'),
   },
   // Media types are case-insensitive and may omit `application/` (RFC 7515 section 4.1.9).
@@ -175,7 +176,6 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     must: signing('`typ` = `JOSE`'),
     nl: '`typ` is `JOSE`',
     en: '`typ` is `JOSE`',
-    needs: ['json'],
     judge: ({ header: { typ } }) =>
       typeof typ === 'string' && /^(?:application\/)?jose$/i.test(typ)
         ? undefined
@@ -185,14 +185,12 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     must: rfc(7515, '4.1.11', 'Producers MUST NOT use the empty list "[]" as the "crit" value'),
     nl: '`crit` noemt elk veld eenmaal, alleen velden uit de header, en geen velden van RFC 7515 zelf',
     en: '`crit` names each field once, only fields in the header, and none that RFC 7515 defines',
-    needs: ['json'],
     judge: critFault,
   },
   b64: {
     must: rfc(7797, '6', 'The "crit" Header Parameter MUST be included with "b64" in its set of values'),
     nl: 'Een header met `b64` noemt dat in `crit`',
     en: 'A header with `b64` lists it in `crit`',
-    needs: ['json'],
     judge: ({ header: { b64, crit } }) => {
       if (b64 === undefined) throw new Skipped('there is no `b64`');
       return Array.isArray(crit) && crit.includes('b64') ? undefined : 'there is a `b64` that `crit` does not name';
@@ -202,7 +200,6 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     may: signingModule('The `pars` array of the SigD MUST contain only the element `digest`'),
     nl: '`sigD` noemt alleen de header `Digest` als ondertekend',
     en: '`sigD` names only the header `Digest` as signed',
-    needs: ['json'],
     judge: ({ header: { sigD } }) => {
       if (sigD === undefined) throw new Skipped('there is no `sigD`: the body is signed');
       const { mId, pars } = isRecord(sigD) ? sigD : {};
@@ -214,7 +211,6 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     open: signing('detached payload, only the digest is signed'),
     nl: 'De ondertekende inhoud: de body (tekst van juni 2026) of de digest (module Signing)',
     en: 'The signed content: the body (text of June 2026) or the digest (module Signing)',
-    needs: ['json'],
     judge: ({ header: { sigD, b64 = true } }) =>
       `${sigD === undefined ? 'the body' : 'the digest'}, with \`b64\` ${String(b64)}`,
   },
@@ -222,14 +218,12 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     must: rfc(7515, '4.1.6', 'with each subsequent certificate being the one used to certify the previous one'),
     nl: '`x5c` heeft de keten, te beginnen met het certificaat van de ondertekenaar',
     en: '`x5c` has the chain, beginning with the certificate of the signer',
-    needs: ['json'],
     judge: chainFault,
   },
   x5t: {
     should: signingPage('Het veld x5t#S256 is niet verplicht, maar wordt wel aanbevolen'),
     nl: '`x5t#S256` hoort bij het eerste certificaat',
     en: '`x5t#S256` belongs to the first certificate',
-    needs: ['json'],
     judge: ({ header: { x5c, 'x5t#S256': thumbprint } }) => {
       if (thumbprint === undefined) return 'there is no `x5t#S256`';
       const leaf = Buffer.from(Array.isArray(x5c) ? String(x5c[0]) : '', 'base64');
@@ -254,14 +248,12 @@ export const RULES: Readonly<Record<RuleName, SignatureRule>> = {
     should: signingPage('Er is gekozen voor het JAdES-B profiel van ondertekenen'),
     nl: 'De handtekening vermeldt wanneer zij is gezet',
     en: 'The signature says when it was made',
-    needs: ['json'],
     judge: (message) => (timesOf(message).length > 0 ? undefined : 'it has neither `iat` nor `sigT`'),
   },
   'time-holds': {
     may: rfc(7519, '4.1.6', 'Its value MUST be a number containing a NumericDate value'),
     nl: 'Die tijd is leesbaar en ligt niet in de toekomst',
     en: 'That time can be read, and is not in the future',
-    needs: ['json'],
     judge: (message, { at }) => {
       const times = timesOf(message);
       if (times.length === 0) throw new Skipped('it has no time');

@@ -52,7 +52,7 @@ function ruleCases<Subject extends SuiteSubject & { readonly trust: Trust }>(
   return RULE_NAMES.flatMap((name) => {
     const id = idOf(name);
     if (id === undefined) return [];
-    const { judge: _, needs: rules = [], ...written } = RULES[name];
+    const { judge: _, needs: rules = ['json'], ...written } = RULES[name];
     // Lacking an optional part is no reason to skip another rule.
     const needs = rules.filter((one) => !OPTIONAL.has(one)).flatMap((one) => idOf(one) ?? []);
     return {
