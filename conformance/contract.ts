@@ -39,11 +39,11 @@ function compileContract(file: string): (schema: string, value: unknown) => stri
   return (schema, value) => {
     const validate = validators.get(schema) ?? ajv.compile({ $ref: `doc:#/components/schemas/${schema}` });
     validators.set(schema, validate);
-    return validate(value) ? undefined : describe(validate.errors ?? []);
+    return validate(value) ? undefined : describeFaults(validate.errors ?? []);
   };
 }
 
-function describe(errors: readonly ErrorObject[]): string {
+export function describeFaults(errors: readonly ErrorObject[]): string {
   const texts = errors.map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
   return [...new Set(texts)].slice(0, NAMED).join('; ');
 }

@@ -19,7 +19,6 @@ const withMethod =
     const { as, to } = subject.signed();
     return { to, method, headers: subject.freshHeaders?.() ?? {}, ...(as === undefined ? {} : { as }) };
   };
-const small = bytesOf(SMALL);
 
 export const ERRORS = gegevensChapter('A-ERR', ['Fouten', 'Errors'], {
   'A-ERR-01': {
@@ -127,6 +126,7 @@ export const HTTP = gegevensChapter('A-HTTP', ['HTTP', 'HTTP'], {
     nl: 'Wat er gebeurt bij een `Digest` met ook SHA-512 (RFC 3230 staat een lijst toe)',
     en: 'What happens for a `Digest` that also has SHA-512 (RFC 3230 allows a list)',
     check: async (subject, { ask }) => {
+      const small = bytesOf(SMALL);
       const digest = `SHA-512=${hash('sha512', small, 'base64')},${digestOf(small)}`;
       const { status } = await ask(subject.signed({ digest }));
       return { seen: `the answer has status ${status}` };

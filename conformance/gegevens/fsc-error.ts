@@ -1,6 +1,6 @@
 /** FSC errors as the interface description has them; our own service's contract is narrower. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { readContract } from '../contract.ts';
+import { describeFaults, readContract } from '../contract.ts';
 
 export const FSC_ERROR = 'FscError (DDAS)';
 /** The media type of every error. */
@@ -21,7 +21,5 @@ const isFscError = new Ajv2020().compile({
 /** Why a value does not match a schema of the contract, or is not an FSC error; undefined when it is. */
 export function faultOf(schema: string, value: unknown): string | undefined {
   if (schema !== FSC_ERROR) return readContract('gegevens.yaml')(schema, value);
-  if (isFscError(value)) return undefined;
-  const [{ instancePath = '', message = '' } = {}] = isFscError.errors ?? [];
-  return `${instancePath || '/'} ${message}`;
+  return isFscError(value) ? undefined : describeFaults(isFscError.errors ?? []);
 }

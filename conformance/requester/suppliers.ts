@@ -111,14 +111,8 @@ export async function startSuppliers({ keys, model, port, token, mostRequests = 
   };
 }
 
-interface Written {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer;
-}
-
-function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: boolean): Written | undefined {
-  const problem = (status: number, code: string, more: Readonly<Record<string, string>> = {}): Written => ({
+function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: boolean) {
+  const problem = (status: number, code: string, more: Readonly<Record<string, string>>) => ({
     status,
     headers: { 'content-type': 'application/problem+json', 'fsc-error-code': code, ...more },
     bytes: bytesOf({ code, domain: 'ERROR_DOMAIN_INWAY', status }),
@@ -131,7 +125,7 @@ function denial({ headers, method }: IncomingMessage, token: string, isTooMuch: 
   return isTooMuch ? problem(429, 'ERROR_CODE_TOO_MANY_REQUESTS', { 'retry-after': '600' }) : undefined;
 }
 
-function signedBy(answer: Answer, { suppliers }: Pick<RunKeys, 'suppliers'>): Written {
+function signedBy(answer: Answer, { suppliers }: Pick<RunKeys, 'suppliers'>) {
   const { status, value, signer, wishes, after = (headers) => ({ ...headers }) } = answer;
   const bytes = bytesOf(wishes.body ?? value);
   const signed = after(signedHeaders(bytes, suppliers[signer], wishes));
@@ -171,12 +165,9 @@ function pageOf(gegevens: JsonObject, { mapping }: Model, from: number, to: numb
     if (own.length === 0 && records.length > 0) return [];
     const page = [...listsOf(mapping).values()].reduce((head, path) => withValueAt(head, path, []), levering);
     const withRecords = withValueAt(page, list, own);
+    if (zaken === undefined || own.length < records.length) return [withRecords];
     // A case belongs to the first of its signals; the signals on a page here include all of its signals.
-    return [
-      zaken === undefined || own.length < records.length
-        ? withRecords
-        : withValueAt(withRecords, zaken.lijst, valueAt(levering, zaken.lijst)),
-    ];
+    return [withValueAt(withRecords, zaken.lijst, valueAt(levering, zaken.lijst))];
   });
   return withValueAt(
     gegevens,

@@ -8,6 +8,8 @@ import { parseStrictObject } from '../../src/lib/json/parse-untrusted.ts';
 import { decodeUtf8 } from '../../src/lib/text-file.ts';
 import type { Exchange, ShownExchange } from '../exchange.ts';
 
+type HeaderPairs = readonly (readonly [name: string, value: string])[];
+
 export interface SignedMessage {
   /** Its name in a report. */
   readonly name: string;
@@ -31,11 +33,7 @@ export interface Trust {
 export const SIGNATURE = 'nlgov-adr-payload-sig';
 const MAX_BYTES = 256 * 1024 * 1024;
 
-export function signedMessage(
-  name: string,
-  headers: readonly (readonly [string, string])[],
-  body: Buffer,
-): SignedMessage {
+export function signedMessage(name: string, headers: HeaderPairs, body: Buffer): SignedMessage {
   const values = (wanted: string): readonly string[] =>
     headers.filter(([header]) => header.toLowerCase() === wanted).map(([, value]) => value);
   return { name, values, body, header: headerOf(values(SIGNATURE)[0] ?? '') };
@@ -69,7 +67,7 @@ function readHttp(name: string, bytes: Buffer): SignedMessage {
   const end = /\r?\n\r?\n/.exec(bytes.toString('latin1'));
   if (end === null) throw new UsageError(`${name} has no empty line between its headers and its body`);
   const lines = bytes.subarray(0, end.index).toString('latin1').split(/\r?\n/);
-  const headers = lines.flatMap((line, index): (readonly [string, string])[] => {
+  const headers = lines.flatMap((line, index): HeaderPairs => {
     const [, header, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
     if (header !== undefined && value !== undefined) return [[header, value.replaceAll(AROUND, '')]];
     if (index === 0) return [];
@@ -88,7 +86,7 @@ async function readKept(path: string, bytes: Buffer): Promise<readonly SignedMes
   }
   const { request, headers } = about;
   if (!isRecord(request) || !isRecord(headers)) throw new UsageError(`${path} contains no request and answer`);
-  const sent: readonly (readonly [string, string])[] = [
+  const sent: HeaderPairs = [
     ['digest', String(request.digest)],
     [SIGNATURE, String(request.signature)],
   ];
