@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, valueAt } from '../../src/lib/json/json-value.ts';
-import { type Clause, firstFault, firstFaulty } from '../case.ts';
+import { firstFault, firstFaulty, Skipped } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { textAt } from '../json-members.ts';
-import { ddas, MOST_RECORDS, model, oneState, paging, requirements } from './sources.ts';
+import { answer, ddas, MOST_RECORDS, model, oneState, paging, request, requirements } from './sources.ts';
 import {
   type GegevensSubject,
   gegevensChapter,
@@ -16,8 +16,6 @@ import {
   signed,
 } from './subject.ts';
 
-const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
-
 /** Every answer with data that the run read. */
 function answersOf({ small, whole, pages }: GegevensSubject): readonly Exchange[] {
   return [small, whole, ...pages].flatMap((one) => (one?.status === 200 ? [one] : []));
@@ -28,11 +26,15 @@ function numberAt(exchange: Exchange | undefined, member: string): number | unde
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The period that an answer covers, by its own account. */
-function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] | undefined {
+/**
+ * The period that an answer covers, by its own account.
+ * @throws {Skipped} when it names none
+ */
+function periodOf(exchange: Exchange, { model: { mapping } }: GegevensSubject): readonly [string, string] {
   const { startdatum, einddatum } = mapping.envelop;
   const [start, end] = [startdatum, einddatum].map((path) => textAt(gegevensOf(exchange), ...path));
-  return start === undefined || end === undefined ? undefined : [start, end];
+  if (start === undefined || end === undefined) throw new Skipped('the answer names no period');
+  return [start, end];
 }
 
 /** The fields of `paginering` and their minimum values. */
@@ -101,7 +103,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     },
   },
   'A-ANS-06': {
-    must: ddas('GegevensRequest', 'Number of records (signals or trajectories) in one response'),
+    must: request('Number of records (signals or trajectories) in one response'),
     nl: 'Een pagina heeft niet meer records dan `pageSize`',
     en: 'A page has no more records than `pageSize`',
     needs: ['A-ANS-05'],
@@ -213,8 +215,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     needs: ['A-ANS-03'],
     check: async (subject, run) => {
       if (subject.model.variant !== 'shv') return { skipped: 'no source says which signals belong to a period' };
-      const [start] = periodOf(good(subject.whole), subject) ?? [];
-      if (start === undefined) return { skipped: 'the answer names no period' };
+      const [start] = periodOf(good(subject.whole), subject);
       // The first month of the period, which does not contain every record.
       const end = `${start.slice(0, 8)}28`;
       const day = start < end ? start : end;
@@ -228,14 +229,13 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     },
   },
   'A-ANS-15': {
-    must: ddas('GegevensRequest', 'the start and end date of the most recent reporting period are used'),
+    must: request('the start and end date of the most recent reporting period are used'),
     nl: 'Een verzoek zonder datums levert hetzelfde op als een verzoek met de datums uit het antwoord',
     en: 'A request without dates gets the same records as one with the dates in its answer',
     needs: ['A-ANS-03'],
     check: async (subject, run) => {
       const whole = good(subject.whole);
       const period = periodOf(whole, subject);
-      if (period === undefined) return { skipped: 'the answer names no period' };
       const [aanleverperiodeStartdatum, aanleverperiodeEinddatum] = period;
       const named = await get(subject, run, { aanleverperiodeStartdatum, aanleverperiodeEinddatum });
       const [ours, theirs] = [whole, named].map((one) => sorted(recordsOf(one, subject.model)));
@@ -244,7 +244,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     },
   },
   'A-ANS-16': {
-    open: ddas('GegevensRequest', 'Start of the reporting period'),
+    open: request('Start of the reporting period'),
     nl: 'Wat er gebeurt bij een periode zonder gegevens',
     en: 'What happens for a period without data',
     check: async (subject, { ask }) => {
@@ -254,7 +254,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     },
   },
   'A-ANS-17': {
-    must: ddas('GegevensRequest', 'whose data is delivered'),
+    must: request('whose data is delivered'),
     nl: 'Een verzoek voor een organisatie levert alleen haar gegevens op',
     en: "A request for an organisation gets only that organisation's data",
     needs: ['A-ANS-03'],
@@ -288,7 +288,7 @@ export const ANSWERS = gegevensChapter('A-ANS', ['Het antwoord', 'The answer'], 
     },
   },
   'A-ANS-19': {
-    must: ddas('GegevensRequest', 'Default: the first page'),
+    must: request('Default: the first page'),
     nl: 'Zonder `page` is het antwoord de eerste pagina',
     en: 'Without `page` the answer is the first page',
     needs: ['A-ANS-07'],

@@ -8,7 +8,7 @@ import type { Ask } from '../exchange.ts';
 import { withoutTls } from '../transport-security.ts';
 import { FSC_ERROR, PROBLEM } from './fsc-error.ts';
 import { SMALL } from './signed-request.ts';
-import { contract, ddas, errors, transport } from './sources.ts';
+import { answer, contract, errors, transport } from './sources.ts';
 import { type GegevensSubject, gegevensChapter, signed } from './subject.ts';
 
 const wrong = signed({ body: { page: 0, pageSize: 1 } });
@@ -57,7 +57,7 @@ export const ERRORS = gegevensChapter('A-ERR', ['Fouten', 'Errors'], {
     expect: { status: [404], headers: { 'fsc-error-code': /^ERROR_CODE_SERVICE_NOT_FOUND$/ } },
   },
   'A-ERR-05': {
-    must: ddas('Response body (status 200)', 'The requested records'),
+    must: answer('The requested records'),
     nl: 'Een foutantwoord bevat geen gegevens',
     en: 'An error contains no data',
     needs: ['A-REQ-03', 'A-ERR-03'],

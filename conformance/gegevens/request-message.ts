@@ -1,10 +1,8 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { Asking, Clause } from '../case.ts';
+import type { Asking } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { contract, ddas, errors } from './sources.ts';
+import { contract, ddas, errors, request } from './sources.ts';
 import { type GegevensSubject, gegevensChapter, isMuch, signed } from './subject.ts';
-
-const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 
 /**
  * A well-signed body that must be refused. The source mostly leaves open which faults are syntactic (400) and which

@@ -3,6 +3,8 @@ import { clausesOf } from '../clause.ts';
 
 /** The interface description of the data exchange (area A, variants SHV and VS). */
 export const ddas = clausesOf('DDAS-koppelvlak 1.0.0');
+export const request = (quote: string) => ddas('GegevensRequest', quote);
+export const answer = (quote: string) => ddas('Response body (status 200)', quote);
 export const signing = (quote: string) => ddas('Authentication 3, payload signing', quote);
 export const paging = (quote: string) => ddas('Paginering', quote);
 export const errors = (quote: string) => ddas('Errors', quote);

@@ -1,12 +1,9 @@
 /** A requester's reaction to answers: it accepts valid ones in any form, refuses planted faults, and requests every page. */
-import type { Clause } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { ddas, oneState, paging, signing, signingPage } from '../gegevens/sources.ts';
+import { answer, ddas, oneState, paging, signing, signingPage } from '../gegevens/sources.ts';
 import { PLANTED } from '../signature/planted.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { type Judging, judged, type Played, requesterChapter, TAKES_GOOD } from './subject.ts';
-
-const answer = (quote: string): Clause => ddas('Response body (status 200)', quote);
 
 const because = (refused: string | undefined): string => (refused === undefined ? '' : `: ${refused}`);
 

@@ -1,8 +1,8 @@
 /** A requester's requests: the message, its signature, and whether they match the instructions. */
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Clause, firstFault } from '../case.ts';
+import { type Finding, firstFault } from '../case.ts';
 import { rfc } from '../clause.ts';
-import { ddas, MOST_RECORDS } from '../gegevens/sources.ts';
+import { ddas, MOST_RECORDS, request } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
 import { QUARTER, type ScenarioName } from './scenarios.ts';
 import { type Judging, orderOf, type RequesterSubject, requesterChapter } from './subject.ts';
@@ -24,7 +24,6 @@ const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => s
 });
 
 const headerOf = ({ message }: ReceivedRequest, name: string): string => message.values(name).join(', ');
-const request = (quote: string): Clause => ddas('GegevensRequest', quote);
 
 export const MESSAGES = requesterChapter('R-REQ', ['Het verzoek', 'The request'], {
   'R-REQ-01': {
@@ -105,9 +104,11 @@ export const SIGNED_REQUESTS = messageChapter<RequesterSubject>(
   async ({ requests }) => (await requests()).slice(-MOST_JUDGED).map(({ message, shown }) => ({ ...message, shown })),
 );
 
-const asks = (scenario: ScenarioName): Judging => ({
+/** @param quote the clause on the requested member */
+const asks = (scenario: ScenarioName, quote: string) => ({
+  should: request(quote),
   needs: ['R-REQ-03'],
-  check: async ({ play, program, model }) => {
+  check: async ({ play, program, model }: RequesterSubject): Promise<Finding> => {
     if (program === undefined) return { skipped: 'instructions are only given with --command' };
     const [first] = (await play(scenario)).requests;
     if (first === undefined) return 'it sent no request';
@@ -123,46 +124,39 @@ const asks = (scenario: ScenarioName): Judging => ({
 
 export const CALENDAR = requesterChapter('R-CAL', ['Gevraagde periodes', 'Requested periods'], {
   'R-CAL-01': {
-    should: request('Start of the reporting period'),
     nl: 'Een kwartaal',
     en: 'A quarter',
-    ...asks('pages'),
+    ...asks('pages', 'Start of the reporting period'),
   },
   'R-CAL-02': {
-    should: request('End of the reporting period'),
     nl: 'Een heel jaar',
     en: 'A whole year',
-    ...asks('year'),
+    ...asks('year', 'End of the reporting period'),
   },
   'R-CAL-03': {
-    should: request('Empty: the supplier decides the start date'),
     nl: 'De meest recente periode: zonder datums',
     en: 'The most recent period: without dates',
-    ...asks('recent'),
+    ...asks('recent', 'Empty: the supplier decides the start date'),
   },
   'R-CAL-04': {
-    should: request('Empty: the supplier decides the end date'),
     nl: 'Alleen een begindatum',
     en: 'A start date only',
-    ...asks('from-start'),
+    ...asks('from-start', 'Empty: the supplier decides the end date'),
   },
   'R-CAL-05': {
-    should: request('Empty: the supplier decides the start date'),
     nl: 'Alleen een einddatum',
     en: 'An end date only',
-    ...asks('until-end'),
+    ...asks('until-end', 'Empty: the supplier decides the start date'),
   },
   'R-CAL-06': {
-    should: request('Default: all organisations'),
     nl: 'Eén organisatie',
     en: 'One organisation',
-    ...asks('organisation'),
+    ...asks('organisation', 'Default: all organisations'),
   },
   'R-CAL-07': {
-    should: request('Number of records (signals or trajectories) in one response'),
     nl: 'Een paginagrootte',
     en: 'A page size',
-    ...asks('page-size'),
+    ...asks('page-size', 'Number of records (signals or trajectories) in one response'),
   },
   'R-CAL-08': {
     should: ddas(

@@ -93,7 +93,6 @@ export function orderOf(name: ScenarioName, { mapping }: Model): Readonly<Record
 async function drive(program: DrivenProgram, name: ScenarioName, needs: RequesterNeeds): Promise<Played> {
   const { model, suppliers, keys, token } = needs;
   const before = suppliers.received.length;
-  const { key, chain } = keys.requester;
   try {
     const said = await program.ask({
       do: 'request',
@@ -102,8 +101,8 @@ async function drive(program: DrivenProgram, name: ScenarioName, needs: Requeste
       model: model.mapping.versie,
       body: orderOf(name, model),
       token,
-      key,
-      chain,
+      key: keys.requester.key,
+      chain: keys.requester.chain,
       trust: keys.root,
     });
     const requests = suppliers.received.slice(before).filter(({ scenario }) => scenario === name);
