@@ -51,9 +51,8 @@ export function raadsfeedConsumerCommand(terminal: Terminal): Command {
 async function run(context: ToolContext, options: ConsumerOptions): Promise<void> {
   const { openConsumerSubject, RAADSFEED_CONSUMER } = await import('./suite.ts');
   const { state, program, feed, add, port, patience } = options;
-  const ways = [state, program, feed].filter((way) => way !== undefined);
-  const [tested] = ways;
-  if (tested === undefined || ways.length > 1) throw new UsageError('one of --state, --program and --feed is needed');
+  const [tested, ...others] = [state, program, feed].filter((way) => way !== undefined);
+  if (tested === undefined || others.length > 0) throw new UsageError('one of --state, --program and --feed is needed');
   const { commandConsumer, programConsumer, publishingConsumer } = await import('./consumer.ts');
   const { runCommand } = await import('../child-program.ts');
   const signal = context.interrupted;

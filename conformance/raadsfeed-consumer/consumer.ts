@@ -100,7 +100,7 @@ export async function publishingConsumer(
 ): Promise<Consumer> {
   const ownFeed = await readSubject(url, client);
   const readAll = async (): Promise<readonly HeldResource[]> => {
-    const { records } = await walk(client, ownFeed.values.snapshot ?? '', 1000, MOST_PAGES);
+    const { records } = await walk(client, ownFeed.values.snapshot, 1000, MOST_PAGES);
     return records.map(({ record }) => heldResource(record));
   };
   let reading: Promise<unknown> = Promise.resolve();

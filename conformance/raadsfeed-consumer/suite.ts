@@ -39,12 +39,8 @@ export async function openConsumerSubject(needs: ConsumerNeeds): Promise<Consume
   const over = new AbortController();
   const stage = await openStage(port);
   const cases = new Map(CHAPTERS.flatMap((chapter) => chapter.cases.map((one) => [one.id, one] as const)));
-  const needed = new Set<string>();
-  const need = (id: string): void => {
-    for (const other of cases.get(id)?.dependsOn ?? []) need(other);
-    needed.add(id);
-  };
-  for (const id of cases.keys()) if (isWanted(id)) need(id);
+  const needsOf = (id: string): readonly string[] => [id, ...(cases.get(id)?.dependsOn ?? []).flatMap(needsOf)];
+  const needed = new Set([...cases.keys()].filter(isWanted).flatMap(needsOf));
   const scenes = [...cases.values()]
     .filter(({ id }) => needed.has(id))
     .map((one) => {

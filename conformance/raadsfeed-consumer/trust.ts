@@ -108,7 +108,7 @@ function ownFeedOf({ consumer }: SceneRun): FeedSubject {
 async function published(run: SceneRun): Promise<readonly JsonObject[]> {
   const { client, values } = ownFeedOf(run);
   const { organisatiecode } = run.feed;
-  const { records } = await walk(client, pageAddress(values.feed ?? '', { organisatiecode }));
+  const { records } = await walk(client, pageAddress(values.feed, { organisatiecode }));
   return records.map(({ record }) => record);
 }
 

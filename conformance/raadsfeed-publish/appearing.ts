@@ -179,7 +179,7 @@ export const APPEARING = storyChapters('P-NEW-01')('P-NEW', ['Nieuwe resources',
     needs: ['P-NEW-03'],
     test: async ({ story }) => {
       const { head } = await story.begin();
-      const { feed } = await story.together();
+      const feed = await story.together();
       const lost = TOGETHER.find((own) => story.of(feed, own).length !== 1);
       if (lost !== undefined) return `${story.keyOfOwn(lost)} is ${story.of(feed, lost).length} times in the feed`;
       return firstSeen(feed.records, ({ record: { sequenceNumber: number } }, i) =>

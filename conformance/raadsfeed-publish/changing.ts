@@ -71,8 +71,7 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
     nl: 'Een ongewijzigde resource komt niet in de feed',
     en: 'An unchanged resource does not enter the feed',
     test: async ({ story }) => {
-      const { feed } = await story.repeated();
-      const found = story.of(feed, DOCUMENT);
+      const found = story.of(await story.repeated(), DOCUMENT);
       if (found.length === 2) return undefined;
       return { failed: 'the same content produced another record', at: found.at(-1)?.at };
     },
@@ -83,8 +82,7 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
     en: 'A resource that changes back appears in the feed again',
     needs: ['P-CHG-06'],
     test: async ({ story }) => {
-      const { feed } = await story.returned();
-      const found = story.of(feed, DOCUMENT);
+      const found = story.of(await story.returned(), DOCUMENT);
       if (found.length === 3 && isSameContent(found[2]?.record.data, found[0]?.record.data)) return undefined;
       return { failed: 'there is no third record, with the content of the first', at: found.at(-1)?.at };
     },
@@ -95,8 +93,7 @@ export const CHANGING = storyChapters('P-CHG-01')('P-CHG', ['Wat verandert', 'Wh
     en: 'The same content has the same hash',
     needs: ['P-CHG-07'],
     test: async ({ story }) => {
-      const { feed } = await story.returned();
-      const found = story.of(feed, DOCUMENT);
+      const found = story.of(await story.returned(), DOCUMENT);
       if (found[0]?.record.contentHash === found[2]?.record.contentHash) return undefined;
       return { failed: 'the first and the third have a different `contentHash`', at: found[2]?.at };
     },
@@ -160,8 +157,7 @@ export const DELETING = storyChapters('P-DEL-01')('P-DEL', ['Verwijderingen', 'D
     nl: 'Wat er gebeurt als een resource wordt verwijderd die niet bestaat',
     en: 'What happens when a resource is deleted that does not exist',
     test: async ({ story }) => {
-      const { feed } = await story.deletedTwice();
-      const count = story.of(feed, ITEM, 'delete').length;
+      const count = story.of(await story.deletedTwice(), ITEM, 'delete').length;
       return { seen: count === 1 ? 'there is no second record' : `there are ${count} records` };
     },
   },

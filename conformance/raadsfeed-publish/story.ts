@@ -1,12 +1,12 @@
 /** A run's publications, step by step: each step runs once, when a case first needs it, and after those before it. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ResourceType } from '../../src/lib/feed/resource.ts';
+import { COLLECTIONS, type ResourceType } from '../../src/lib/feed/resource.ts';
 import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
 import { reasonOf } from '../../src/lib/log.ts';
 import { type Finding, Inconclusive, Skipped, type Undoing, writtenChapters } from '../case.ts';
 import type { StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
-import { addressOf, COLLECTIONS } from '../raadsfeed/collections.ts';
+import { addressOf } from '../raadsfeed/collections.ts';
 import { draft } from '../raadsfeed/sources.ts';
 import { eventsOf } from '../raadsfeed/stream.ts';
 import { type FeedSubject, keyOf, organisationIn, pageAddress, type Walk, walk } from '../raadsfeed/subject.ts';
@@ -84,7 +84,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     resource: { organisatiecode: code, bronidentificatie: idOf(own) },
   });
   const keyOfOwn = (own: Own): string => keyOf(recordOf(own));
-  const addressOfOwn = (own: Own): string => addressOf(recordOf(own)).replace('{base}', values.base ?? '');
+  const addressOfOwn = (own: Own): string => addressOf(recordOf(own)).replace('{base}', values.base);
   /** The records of a resource, or only those with this operation. */
   const of = ({ records }: Pick<Walk, 'records'>, own: Own, op?: string) =>
     records.filter(({ record }) => keyOf(record) === keyOfOwn(own) && (op === undefined || record.op === op));
@@ -109,7 +109,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     let cursor = values.feedCursor;
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const startedAt = Date.now();
-      const at = await client.send({ to: pageAddress(values.feed ?? '', { limit: String(PAGE_SIZE), cursor }) });
+      const at = await client.send({ to: pageAddress(values.feed, { limit: String(PAGE_SIZE), cursor }) });
       cursor = textAt(at.json, 'cursor');
       if (cursor === undefined || !isRecord(at.json)) break;
       if (at.json.hasMore === false) return { cursor, head: Number(at.json.head), at, startedAt };
@@ -119,7 +119,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   /** The feed since then. */
   const since = async (): Promise<Walk> => {
     const { cursor } = await begin();
-    return walk(client, pageAddress(values.feed ?? '', { cursor }), PAGE_SIZE, MOST_PAGES);
+    return walk(client, pageAddress(values.feed, { cursor }), PAGE_SIZE, MOST_PAGES);
   };
   /** Records of the published resources, once there are as many as of this one; fewer when they do not come. */
   const appeared = async (own: Own, op: string, count: number): Promise<Walk> => {
@@ -136,7 +136,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
    * @throws {Skipped} when the snapshot is too large to tell that it is absent
    */
   const inSnapshot = async (own: Own) => {
-    const address = pageAddress(values.snapshot ?? '', { organisatiecode: code, resourceType: own.kind });
+    const address = pageAddress(values.snapshot, { organisatiecode: code, resourceType: own.kind });
     const { records, complete } = await walk(client, address, PAGE_SIZE, MOST_PAGES);
     const found = of({ records }, own);
     if (found.length === 0 && !complete) throw new Skipped('the snapshot is larger than the part that was read');
@@ -147,10 +147,9 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
    * @throws as `inSnapshot`
    */
   const inCollection = async (own: Own): Promise<JsonObject | undefined> => {
-    const [name] = COLLECTIONS.find(([, kind]) => kind === own.kind) ?? [];
+    const address = `${values.base}/organisaties/${code}/${COLLECTIONS[own.kind]}`;
     let cursor: string | undefined;
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-      const address = `${values.base}/organisaties/${code}/${name}`;
       const { json } = await client.send({ to: pageAddress(address, { limit: String(PAGE_SIZE), cursor }) });
       const found = objectsIn(json, 'results').find(({ bronidentificatie }) => bronidentificatie === idOf(own));
       cursor = textAt(json, 'cursor');
@@ -172,7 +171,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
   /** Reads until the first published record, while it is being published. */
   const openStream = (): Promise<StreamReading> => {
     const reading = client.readStream(
-      { to: values.stream ?? '' },
+      { to: values.stream },
       (text) => eventsOf(text).some(({ data = '' }) => data.includes(idOf(MEETING))),
       STREAM_MS + patienceMs,
     );
@@ -190,12 +189,12 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     await changed();
     await upsert(DOCUMENT, { omschrijving: `${word} gewijzigd` });
     await upsert(MARKER);
-    return { feed: await appeared(MARKER, 'upsert', 1) };
+    return appeared(MARKER, 'upsert', 1);
   });
   const returned = once(async () => {
     await repeated();
     await upsert(DOCUMENT, { omschrijving: word, omvang: 9007199254740991 });
-    return { feed: await appeared(DOCUMENT, 'upsert', 3) };
+    return appeared(DOCUMENT, 'upsert', 3);
   });
   /** Where a resource still exists. */
   const left = async (own: Own) => ({
@@ -212,7 +211,7 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     await deleted();
     await remove('delete', ITEM);
     await upsert(MARKER, { omschrijving: 'na de tweede delete' });
-    return { feed: await appeared(MARKER, 'upsert', 2) };
+    return appeared(MARKER, 'upsert', 2);
   });
   const recreated = once(async () => {
     await deletedTwice();
@@ -230,18 +229,18 @@ export function createStory(subject: FeedSubject, publish: Publish, patienceMs: 
     await upsert(WITHDRAWN, { omschrijving: withdrawnWord });
     await remove('delete', WITHDRAWN);
     await remove('redact', WITHDRAWN);
-    return { feed: await appeared(WITHDRAWN, 'redact', 1) };
+    return appeared(WITHDRAWN, 'redact', 1);
   });
   const odd = once(async () => {
     await created();
     await upsert(ODD);
-    return { feed: await appeared(ODD, 'upsert', 1) };
+    return appeared(ODD, 'upsert', 1);
   });
   const together = once(async () => {
     await odd();
     await Promise.all(TOGETHER.map((own) => upsert(own)));
     for (const own of TOGETHER) await appeared(own, 'upsert', 1);
-    return { feed: await since() };
+    return since();
   });
 
   return {

@@ -40,7 +40,7 @@ export interface FeedSubject extends SuiteSubject {
   readonly service: JsonObject;
   readonly history: Walk;
   readonly snapshot: Walk;
-  readonly values: SuiteSubject['values'] & { readonly feed: string; readonly stream: string };
+  readonly values: SuiteSubject['values'] & Readonly<Record<'base' | 'feed' | 'snapshot' | 'stream', string>>;
 }
 
 /** The prerequisite of cases without `needs`. */
