@@ -2,12 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { JsonCounter, parseUntrusted, UntrustedJsonError, unwritable } from '../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../src/lib/log.ts';
-import {
-  createGuardedConnections,
-  headerValue,
-  type ProxySettings,
-  readBody,
-} from '../src/lib/outbound/guarded-fetch.ts';
+import { createGuardedConnections, type ProxySettings, readBody } from '../src/lib/outbound/guarded-fetch.ts';
 import { OutboundError } from '../src/lib/outbound/outbound-error.ts';
 import { retryAfterMs, systemClock } from '../src/lib/time.ts';
 import { Inconclusive, Skipped } from './case.ts';
@@ -136,7 +131,9 @@ export function createClient(options: ClientOptions): Client {
     signal.throwIfAborted();
     if (error instanceof Skipped || error instanceof Inconclusive) return error;
     if (limit?.signal.aborted) return new Inconclusive(limit.reason);
-    return new Inconclusive(late.aborted ? `no answer within ${afterMs / 1000} seconds` : explain(error));
+    if (late.aborted) return new Inconclusive(`no answer within ${afterMs / 1000} seconds`);
+    if (error instanceof OutboundError) return new Inconclusive(error.message);
+    return new Inconclusive(`no answer (${reasonOf(error).slice(0, 200)})`);
   };
 
   /** Waits when the answer says that the service is too busy. */
@@ -208,9 +205,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 function headerTexts(headers: readonly (readonly [string, string | string[] | undefined])[]): Record<string, string> {
-  const text = (value: string | string[] | undefined) =>
-    Array.isArray(value) ? value.join(', ') : (headerValue(value) ?? '');
-  return Object.fromEntries(headers.map(([name, value]) => [name, text(value)]));
+  return Object.fromEntries(headers.map(([name, value]) => [name, [value ?? ''].flat().join(', ')]));
 }
 
 /** A body as sent: text and bytes unchanged, undefined as nothing, anything else as JSON. */
@@ -229,10 +224,6 @@ export function jsonIn(body: Buffer): unknown {
     if (error instanceof UntrustedJsonError) return undefined;
     throw error;
   }
-}
-
-function explain(error: unknown): string {
-  return error instanceof OutboundError ? error.message : `no answer (${reasonOf(error).slice(0, 200)})`;
 }
 
 /** Bounds the memory that an answer can take. */

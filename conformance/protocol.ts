@@ -11,18 +11,8 @@ import { parseUntrusted, unwritable } from '../src/lib/json/parse-untrusted.ts';
 import { reasonOf } from '../src/lib/log.ts';
 import { type ProgramOptions, startChild } from './child-program.ts';
 
-type ProtocolFault = 'not-started' | 'ended' | 'timeout' | 'line-too-long' | 'not-json';
-
 /** The program violated the protocol and has been stopped. */
-export class ProtocolError extends Error {
-  readonly code: ProtocolFault;
-
-  constructor(code: ProtocolFault, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ProtocolError';
-    this.code = code;
-  }
-}
+export class ProtocolError extends Error {}
 
 export interface DrivenProgram {
   /**
@@ -64,13 +54,11 @@ export function startProgram({ command, env, timeoutMs, signal }: ProgramOptions
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   child.on('error', (cause) =>
-    failure.reject(new ProtocolError('not-started', `${command[0]} cannot be started: ${reasonOf(cause)}`, { cause })),
+    failure.reject(new ProtocolError(`${command[0]} cannot be started: ${reasonOf(cause)}`, { cause })),
   );
   child.on('close', (status, by) => {
     const said = errors() === '' ? '' : `; it wrote: ${errors()}`;
-    failure.reject(
-      new ProtocolError('ended', `the program ended (${by ?? `status ${status}`}) without an answer${said}`),
-    );
+    failure.reject(new ProtocolError(`the program ended (${by ?? `status ${status}`}) without an answer${said}`));
   });
   const lines = linesOf(child);
   let before: Promise<unknown> = Promise.resolve();
@@ -78,12 +66,11 @@ export function startProgram({ command, env, timeoutMs, signal }: ProgramOptions
   const answerTo = async (message: JsonObject): Promise<JsonObject> => {
     signal.throwIfAborted();
     const line = JSON.stringify(message);
-    if (Buffer.byteLength(line) > MAX_LINE)
-      throw new ProtocolError('line-too-long', `a request is larger than ${MAX_LINE} bytes`);
+    if (Buffer.byteLength(line) > MAX_LINE) throw new ProtocolError(`a request is larger than ${MAX_LINE} bytes`);
     child.stdin.write(`${line}\n`);
     const over = new AbortController();
     const late = wait(timeoutMs, undefined, { signal: AbortSignal.any([over.signal, signal]) }).then(() => {
-      throw new ProtocolError('timeout', `no answer within ${timeoutMs / 1000} seconds`);
+      throw new ProtocolError(`no answer within ${timeoutMs / 1000} seconds`);
     });
     try {
       const { value } = await Promise.race([lines.next(), late, failure.promise]);
@@ -146,11 +133,10 @@ function parseAnswer(value: string): JsonObject {
   try {
     answer = parseUntrusted(value, { bytes: MAX_LINE });
   } catch (cause) {
-    throw new ProtocolError('not-json', `the program wrote a line that is not JSON: ${value.slice(0, 200)}`, { cause });
+    throw new ProtocolError(`the program wrote a line that is not JSON: ${value.slice(0, 200)}`, { cause });
   }
   if (!isRecord(answer) || unwritable(answer) !== undefined)
     throw new ProtocolError(
-      'not-json',
       `the program wrote a line that is not an object, or is nested too deeply: ${value.slice(0, 200)}`,
     );
   return answer;
@@ -171,7 +157,6 @@ async function* linesOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<s
     }
     pieces.push(rest);
     size += rest.length;
-    if (size > MAX_LINE)
-      throw new ProtocolError('line-too-long', `the program wrote a line of more than ${MAX_LINE} bytes`);
+    if (size > MAX_LINE) throw new ProtocolError(`the program wrote a line of more than ${MAX_LINE} bytes`);
   }
 }

@@ -10,10 +10,8 @@ export function messageBytes(
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
 ): Buffer {
-  const lines = [
-    ...(first === undefined ? [] : [first]),
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = first === undefined ? fields : [first, ...fields];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
 }
 

@@ -18,15 +18,15 @@ const SILENT_MS = 30_000;
 const WATCHING = 'koppelvlak-conformance-watch';
 
 /** Exits if the run continues long after this signal, until disposed. */
-export function exitAfter(signal: AbortSignal, terminal: Terminal, ms = ENDING_MS): Disposable {
+export function exitAfter(signal: AbortSignal, terminal: Terminal): Disposable {
   let timer: NodeJS.Timeout | undefined;
   const listening = addAbortListener(signal, () => {
     timer = setTimeout(() => {
       terminal.stderr.write(
-        `koppelvlak-conformance: the run did not end within ${ms / 1000} seconds after it should have\n`,
+        `koppelvlak-conformance: the run did not end within ${ENDING_MS / 1000} seconds after it should have\n`,
       );
       terminal.exit(2);
-    }, ms);
+    }, ENDING_MS);
   });
   return {
     [Symbol.dispose]() {

@@ -6,7 +6,7 @@ import { table } from '../../src/lib/output.ts';
 import { packageVersion } from '../../src/lib/package-version.ts';
 import type { Terminal } from '../../src/lib/terminal.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import type { Clause, Suite, SuiteDescription, SuiteSubject } from '../case.ts';
+import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
 import type { ClientNeeds } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { createMask, visible } from '../mask.ts';
@@ -305,8 +305,7 @@ function listCases({ output }: ToolContext, suite: SuiteDescription, options: Su
   const cases = suite.chapters.flatMap((chapter) => chapter.cases).filter(({ id }) => isWanted(id));
   const listed = cases.map(({ id, level, title, source }) => ({ id, level, title, source }));
   output.result(listed, () => {
-    const sourceOf = ({ document, clause }: Clause): string => `${document}, ${clause}`;
-    const rows = listed.map(({ id, level, title, source }) => [id, level, sourceOf(source), title.en]);
+    const rows = listed.map((one) => [one.id, one.level, `${one.source.document}, ${one.source.clause}`, one.title.en]);
     output.line(table(['case', 'level', 'source', 'title'], rows));
   });
 }

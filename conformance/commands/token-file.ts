@@ -95,12 +95,11 @@ function ofClients(tokenUrl: string, clients: JsonObject, scopes: readonly strin
       : [];
   });
   const other = known.find(({ own }) => own.length > 0 && !own.some((scope) => scopes.includes(scope)));
-  const found: [string, () => Promise<string>][] = scopes.flatMap((scope) => {
+  const tokens: Record<string, () => Promise<string>> = {};
+  for (const scope of scopes) {
     const client = known.find(({ own }) => own.includes(scope));
-    return client === undefined ? [] : [[scope, clientCredentialsToken({ tokenUrl, ...client, scopes: [scope] })]];
-  });
-  return Object.fromEntries([
-    ...found,
-    ...(other === undefined ? [] : [[OTHER, clientCredentialsToken({ tokenUrl, ...other, scopes: other.own })]]),
-  ]);
+    if (client !== undefined) tokens[scope] = clientCredentialsToken({ tokenUrl, ...client, scopes: [scope] });
+  }
+  if (other !== undefined) tokens[OTHER] = clientCredentialsToken({ tokenUrl, ...other, scopes: other.own });
+  return tokens;
 }

@@ -25,22 +25,22 @@ it('answers each request in turn, whatever is written to standard error', async 
 });
 
 it.each([
-  ['ended', `console.error('no key'); process.exit(3)`, /status 3.*no key/],
-  ['not-json', `process.stdout.write('hello\\n')`, /not JSON: hello/],
-  ['not-json', 'say([1])', /not an object/],
-  ['timeout', '', /no answer within 0\.3 seconds/],
-  ['line-too-long', `process.stdout.write('x'.repeat(2 ** 21))`, /more than 1048576 bytes/],
-] as const)('fails with %s, now and from then on: %s', async (code, onLine, message) => {
-  const driven = program(onLine, code === 'timeout' ? 300 : undefined);
-  await expect(driven.ask({ do: 'it' })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-  await expect(driven.ask({ do: 'it' })).rejects.toMatchObject({ code });
+  [`console.error('no key'); process.exit(3)`, /status 3.*no key/],
+  [`process.stdout.write('hello\\n')`, /not JSON: hello/],
+  ['say([1])', /not an object/],
+  ['', /no answer within 0\.3 seconds/],
+  [`process.stdout.write('x'.repeat(2 ** 21))`, /more than 1048576 bytes/],
+])('fails, now and from then on: %s', async (onLine, message) => {
+  const driven = program(onLine, onLine === '' ? 300 : undefined);
+  await expect(driven.ask({ do: 'it' })).rejects.toThrow(message);
+  await expect(driven.ask({ do: 'it' })).rejects.toThrow(message);
   await driven.close();
 });
 
 it('reports that a program cannot be started, and kills one that does not exit', async () => {
   const { signal } = new AbortController();
   const missing = startProgram({ command: ['/nowhere/program'], env: {}, timeoutMs: 5000, signal });
-  await expect(missing.ask({})).rejects.toMatchObject({ code: 'not-started' });
+  await expect(missing.ask({})).rejects.toThrow('/nowhere/program cannot be started');
   await missing.close();
   const stubborn = program(`say({ id: process.pid }); setInterval(() => undefined, 1000)`);
   const { id } = await stubborn.ask({});
