@@ -10,7 +10,7 @@ export interface Ask {
   /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   /** Name of the access token to send; without that token the case is skipped. */
-  readonly as?: string;
+  readonly as?: string | undefined;
 }
 
 export interface Exchange {

@@ -1,12 +1,11 @@
 import { busyWithoutRetryAfter, forged, unchallenged } from '../case.ts';
 import { withoutTls } from '../transport-security.ts';
-import { type Form, MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
+import { MEDIA_TYPES, requestOf, saidIn } from './otlp.ts';
 import { contract, ldv, otlp, rfc } from './sources.ts';
 import { DPL, LOGS, ldvChapter } from './subject.ts';
 
 /** More than the 20 MiB that OTLP recommends as a limit. */
 const LARGE_BYTES = 32 * 2 ** 20;
-const BOTH: readonly Form[] = ['json', 'protobuf'];
 
 export const ANSWERS = ldvChapter(
   'L-ANS',
@@ -52,15 +51,11 @@ export const ANSWERS = ldvChapter(
       nl: 'Een onleesbare body geeft 400',
       en: 'An unreadable body gets 400',
       test: async (intake) => {
-        const wrong = [Buffer.from('{"resourceSpans":'), Buffer.from('[1]'), Buffer.from('{"resourceSpans":{"a":1}}')];
-        for (const body of wrong) {
+        for (const body of ['{"resourceSpans":', '[1]', '{"resourceSpans":{"a":1}}']) {
           const { status } = await intake.send([], { body });
           if (status !== 400) return `${body} gets status ${status}`;
         }
-        const { status } = await intake.send([], {
-          body: Buffer.from('geen gzip'),
-          headers: { 'content-encoding': 'gzip' },
-        });
+        const { status } = await intake.send([], { body: 'geen gzip', headers: { 'content-encoding': 'gzip' } });
         return status === 400 ? undefined : `a body that is not gzip gets status ${status}`;
       },
     },
@@ -88,8 +83,8 @@ export const ANSWERS = ldvChapter(
       needs: ['L-ANS-04'],
       test: async (intake) => {
         for (const at of [
-          await intake.send([], { body: Buffer.from('geen') }),
-          await intake.send([intake.line()], { as: '' }),
+          await intake.send([], { body: 'geen' }),
+          await intake.send([intake.line()], { withToken: false }),
         ]) {
           // It may accept lines without a token too.
           if (at.status < 400) continue;
@@ -106,7 +101,7 @@ export const ANSWERS = ldvChapter(
       en: 'An error says what is wrong',
       needs: ['L-ANS-06'],
       test: async (intake) => {
-        const said = saidIn(await intake.send([], { body: Buffer.from('geen') }));
+        const said = saidIn(await intake.send([], { body: 'geen' }));
         return said?.message ? undefined : 'it has no message';
       },
     },
@@ -131,11 +126,7 @@ export const ANSWERS = ldvChapter(
       nl: 'Een ander mediatype of een andere codering geeft 415',
       en: 'Another media type or encoding gets 415',
       test: async (intake) => {
-        const wrong: readonly Record<string, string>[] = [
-          { 'content-type': 'text/plain' },
-          { 'content-encoding': 'compress' },
-        ];
-        for (const headers of wrong) {
+        for (const headers of [{ 'content-type': 'text/plain' }, { 'content-encoding': 'compress' }]) {
           const { status } = await intake.send([intake.line()], { headers });
           if (status !== 415) return `${JSON.stringify(headers)} gets status ${status}`;
         }
@@ -147,8 +138,8 @@ export const ANSWERS = ldvChapter(
       nl: 'Zonder toegangstoken is het antwoord 401, in JSON en in protobuf',
       en: 'A request without an access token gets 401, in JSON and in protobuf',
       test: async (intake) => {
-        for (const form of BOTH) {
-          const { status } = await intake.send([intake.line()], { form, as: '' });
+        for (const form of ['json', 'protobuf'] as const) {
+          const { status } = await intake.send([intake.line()], { form, withToken: false });
           if (status === 200) return { skipped: 'no access token is needed' };
           if (status !== 401 && status !== 415) return `in ${form} the answer has status ${status}`;
         }
@@ -162,7 +153,7 @@ export const ANSWERS = ldvChapter(
       needs: ['L-ANS-10'],
       test: async (intake) => {
         const headers = { authorization: `Bearer ${forged((await intake.subject.tokens[LOGS]?.()) ?? '')}` };
-        const { status } = await intake.send([intake.line()], { as: '', headers });
+        const { status } = await intake.send([intake.line()], { withToken: false, headers });
         return [401, 403].includes(status) ? undefined : `the answer has status ${status} instead of 401 or 403`;
       },
     },

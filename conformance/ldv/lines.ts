@@ -66,7 +66,7 @@ export const LINES = ldvChapter('L-LINE', ['Logregels', 'Log lines'], {
     test: (intake) => {
       const spans = [intake.line()];
       const body = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
-      return intake.taken(spans, { body: Buffer.from(JSON.stringify(body)) });
+      return intake.taken(spans, { body });
     },
   },
   'L-LINE-08': {

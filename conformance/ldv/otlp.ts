@@ -25,11 +25,11 @@ message PartialSuccess { int64 rejected_spans = 1; string error_message = 2; }
 message Status { int32 code = 1; string message = 2; }`;
 const { root } = protobuf.parse(PROTO);
 
-export type Form = 'json' | 'protobuf';
-export const MEDIA_TYPES: Readonly<Record<Form, string>> = {
+export const MEDIA_TYPES = {
   json: 'application/json',
   protobuf: 'application/x-protobuf',
-};
+} as const;
+export type Form = keyof typeof MEDIA_TYPES;
 const IDS = ['traceId', 'spanId', 'parentSpanId'];
 
 export function requestOf(lines: readonly JsonObject[], form: Form): Buffer {

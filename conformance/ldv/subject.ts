@@ -2,35 +2,27 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
-import {
-  type CaseRun,
-  Failed,
-  type Finding,
-  requireAvailable,
-  Skipped,
-  type SuiteSubject,
-  writtenChapters,
-} from '../case.ts';
+import { type CaseRun, Failed, type Finding, requireAvailable, Skipped, writtenChapters } from '../case.ts';
+import { bytesOf } from '../client.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { type ContractWalk, walkContract } from '../contract.ts';
+import { walkContract } from '../contract.ts';
 import type { Client, Exchange } from '../exchange.ts';
 import { type Form, MEDIA_TYPES, requestOf, type Said, saidIn, text } from './otlp.ts';
 
 export const LOGS = 'create:normal';
 
-export interface LdvSubject extends SuiteSubject {
-  readonly base: string;
-  readonly tokens: Tokens;
-  /** Identifies this run in its lines. */
-  readonly run: string;
-  readonly activity: string;
-  readonly contract: ContractWalk;
+export interface LdvSubject extends ReturnType<typeof readLdvSubject> {
   /** A fault for which this intake refuses a line but accepts the others; found when the first case needs it. */
   wrong?: Promise<MakeWrong>;
 }
 
 /** @param base address of the logbook, such as `https://log.example/ldv/v1` */
-export function readLdvSubject(base: string, client: Client, tokens: Tokens, activity?: string): LdvSubject {
+export function readLdvSubject(
+  base: string,
+  client: Client,
+  tokens: Tokens,
+  activity = `https://conformance.example/verwerkingsactiviteiten/${randomUUID()}`,
+) {
   const root = base.replace(/(?<!\/)\/+$/, '').replace(/\/traces$/, '');
   const contract = walkContract('ldv.yaml');
   return {
@@ -40,8 +32,9 @@ export function readLdvSubject(base: string, client: Client, tokens: Tokens, act
     tokens,
     base: root,
     values: { base: root },
+    /** Identifies this run in its lines. */
     run: randomUUID().slice(0, 8),
-    activity: activity ?? `https://conformance.example/verwerkingsactiviteiten/${randomUUID()}`,
+    activity,
   };
 }
 
@@ -70,10 +63,11 @@ export function whatIsWritten({ run, activity }: LdvSubject): string {
 interface How {
   readonly form?: Form;
   readonly gzip?: boolean;
-  /** The raw body, instead of lines. */
-  readonly body?: Buffer;
+  /** The whole body, instead of lines: text and bytes unchanged, anything else as JSON. */
+  readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly as?: string | undefined;
+  /** Default true. */
+  readonly withToken?: boolean;
 }
 
 export type Intake = ReturnType<typeof openIntake>;
@@ -116,18 +110,18 @@ function openIntake(subject: LdvSubject, { ask }: CaseRun) {
       };
     },
     async send(lines: readonly JsonObject[], how: How = {}): Promise<Exchange> {
-      const { form = 'json', gzip = false, body = requestOf(lines, form), headers = {}, as = LOGS } = how;
+      const { form = 'json', gzip = false, body = requestOf(lines, form), headers = {}, withToken = true } = how;
       const at = await ask({
         to: `${base}/traces`,
         method: 'POST',
-        body: gzip ? gzipSync(body) : body,
+        body: gzip ? gzipSync(bytesOf(body)) : body,
         headers: {
           accept: '*/*',
           'content-type': MEDIA_TYPES[form],
           ...(gzip ? { 'content-encoding': 'gzip' } : {}),
           ...headers,
         },
-        ...(as === '' ? {} : { as }),
+        as: withToken ? LOGS : undefined,
       });
       contract.judge('/traces', at);
       return at;
