@@ -1,7 +1,8 @@
 /** Correcting and deleting actions, of which only the last version is current. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
+import type { JsonObject } from '../../src/lib/json/json-value.ts';
+import { textAt } from '../json-members.ts';
 import { actiePath, EVERY, found, type Log, logChapter, NORMAL } from './log-case.ts';
 import { contract, vng } from './sources.ts';
 import { daysAgo, type Scope } from './subject.ts';
@@ -12,7 +13,7 @@ const DELETE = 'DELETE /verwerkingsacties/{actieId}';
 export const remove = (log: Log, actie: JsonObject, status = 204, as: Scope = 'delete:normal') =>
   log.expect(status, 'DELETE', actiePath(actie), { as });
 
-const change = (log: Log, actie: JsonObject, body: JsonObject, status = 200, as: Scope = 'update:normal') =>
+export const change = (log: Log, actie: JsonObject, body: JsonObject, status = 200, as: Scope = 'update:normal') =>
   log.expect(status, 'PUT', actiePath(actie), { as, body });
 
 export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcting and deleting'], {
@@ -22,10 +23,10 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
     en: 'A changed action has the given values (F8316)',
     test: async (log) => {
       const actie = await log.kept('wijzigen');
-      const body = { ...actie, actieNaam: 'Gewijzigde actie', gegevensbron: 'Andere bron' };
+      const body: JsonObject = { ...actie, actieNaam: 'Gewijzigde actie', gegevensbron: 'Andere bron' };
       await change(log, actie, body);
       const [now] = await log.list('wijzigen');
-      const other = ['actieNaam', 'gegevensbron', 'systeem'].find((name) => now?.[name] !== valueAt(body, [name]));
+      const other = ['actieNaam', 'gegevensbron', 'systeem'].find((name) => now?.[name] !== body[name]);
       return other && 'it is not';
     },
   },
@@ -38,8 +39,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
       const actie = await log.kept('opnieuw-geregistreerd');
       const again = async (): Promise<boolean> => {
         const { json } = await change(log, actie, actie);
-        const { tijdstipRegistratie } = isRecord(json) ? json : {};
-        return Date.parse(String(tijdstipRegistratie)) > Date.parse(String(actie.tijdstipRegistratie));
+        return Date.parse(textAt(json, 'tijdstipRegistratie') ?? '') > Date.parse(String(actie.tijdstipRegistratie));
       };
       if (await again()) return undefined;
       // Two times may be in the same second, and a log may store whole seconds.
@@ -54,8 +54,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
     needs: ['B-CHG-01'],
     test: async (log) => {
       const actie = await log.kept('versies', { tijdstip: daysAgo(20) });
-      const body = { ...actie, tijdstip: daysAgo(2) };
-      await change(log, actie, body);
+      await change(log, actie, { ...actie, tijdstip: daysAgo(2) });
       const all = await log.list('versies');
       if (all.length !== 1) return `${all.length} versions are in the list`;
       const old = { ...NORMAL, beginDatum: daysAgo(21).slice(0, 10), eindDatum: daysAgo(19).slice(0, 10) };
@@ -98,7 +97,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
     test: async (log) => {
       const actie = await log.kept('zelfde-id');
       const { status, json } = await log.call('PUT', actiePath(actie), { as: 'update:normal', body: actie });
-      const same = isRecord(json) && json.actieId === actie.actieId;
+      const same = textAt(json, 'actieId') === actie.actieId;
       return { seen: `status ${status}, ${same ? 'the same' : 'a new'} actieId` };
     },
   },
@@ -121,8 +120,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
     en: 'With `update:normal` an action does not become confidential',
     test: async (log) => {
       const actie = await log.kept('gewoon');
-      const body = { ...actie, vertrouwelijkheid: 'vertrouwelijk' };
-      await change(log, actie, body, 403);
+      await change(log, actie, { ...actie, vertrouwelijkheid: 'vertrouwelijk' }, 403);
     },
   },
   'B-CHG-09': {
@@ -131,8 +129,7 @@ export const CHANGES = logChapter('B-CHG', ['Wijzigen en verwijderen', 'Correcti
     en: 'A change cannot make an action `opgeheven`',
     test: async (log) => {
       const actie = await log.secret('geheim');
-      const body = { ...actie, vertrouwelijkheid: 'opgeheven' };
-      await change(log, actie, body, 403, 'update:confidential');
+      await change(log, actie, { ...actie, vertrouwelijkheid: 'opgeheven' }, 403, 'update:confidential');
     },
   },
   'B-CHG-10': {

@@ -1,15 +1,14 @@
 /** Confidentiality and retention of a whole processing, changed by new versions of its actions. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
-import { remove } from './changes.ts';
-import { actiePath, EVERY, found, idsIn, type Log, listPath, logChapter, NORMAL, verwerkingPath } from './log-case.ts';
+import { change, remove } from './changes.ts';
+import { EVERY, found, idsIn, LIMITED, type Log, logChapter, NORMAL, verwerkingPath } from './log-case.ts';
 import { contract, oneApi, vng } from './sources.ts';
-import { objectOf, type Scope } from './subject.ts';
+import type { Scope } from './subject.ts';
 
 const PATCH = 'PATCH /verwerkingsacties';
 export const LIFTED_PERSON = 'verwerking-opgeheven';
 const LIFTED = { beperkteSet: 'true', vertrouwelijkheid: 'opgeheven' };
-const LIMITED = { beperkteSet: 'true', vertrouwelijkheid: 'normaal' };
 
 const patch = (log: Log, actie: JsonObject, body: JsonObject, status = 204, as: Scope = 'update:confidential') =>
   log.expect(status, 'PATCH', verwerkingPath(actie), { as, body });
@@ -51,9 +50,8 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
     nl: 'De vertrouwelijkheid van alle acties van de verwerking wijzigt (F2969)',
     en: 'The confidentiality of all actions of the processing changes (F2969)',
     test: async (log) => {
-      const common = { verwerkingId: randomUUID(), ...about(log, 'verwerking') };
-      for (const name of ['a', 'b']) await log.kept(`verwerking ${name}`, common);
-      await patch(log, common, { vertrouwelijkheid: 'vertrouwelijk' });
+      const processing = await storeTwo(log, 'verwerking');
+      await patch(log, processing, { vertrouwelijkheid: 'vertrouwelijk' });
       const now = await log.list('verwerking', EVERY, 'read:confidential');
       const states = now.map(({ vertrouwelijkheid }) => String(vertrouwelijkheid));
       return states.join() === 'vertrouwelijk,vertrouwelijk' ? undefined : `they are ${states.join(' and ')}`;
@@ -63,12 +61,9 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
     must: vng('F2525', 'retourneert alleen verwerkingsacties waarvan de vertrouwelijkheid is opgeheven'),
     nl: 'Een opgeheven actie is te vinden als `opgeheven` (F2525)',
     en: 'A lifted action is found as `opgeheven` (F2525)',
-    test: async (log) => {
-      return (
-        found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
-        found(await log.kept('gewoon'), await log.ids('gewoon', LIFTED, 'read:confidential'), false)
-      );
-    },
+    test: async (log) =>
+      found(await lifted(log), await log.ids(LIFTED_PERSON, LIFTED, 'read:confidential'), true) ??
+      found(await log.kept('gewoon'), await log.ids('gewoon', LIFTED, 'read:confidential'), false),
   },
   'B-CNF-05': {
     must: vng('F4086', 'alleen voorkomens … die niet vertrouwelijk zijn en dat ook nooit geweest zijn'),
@@ -89,8 +84,7 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
     en: 'An action that was once confidential and was made `normaal` again does not count as `normaal` either',
     test: async (log) => {
       const actie = await log.secret('was-geheim');
-      const body = { ...actie, vertrouwelijkheid: 'normaal' };
-      await log.expect(200, 'PUT', actiePath(actie), { as: 'update:confidential', body });
+      await change(log, actie, { ...actie, vertrouwelijkheid: 'normaal' }, 200, 'update:confidential');
       return found(actie, await log.ids('was-geheim', NORMAL), false);
     },
   },
@@ -117,8 +111,7 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
     test: async (log) => {
       const actie = await log.secret('geheim');
       const repeated = 'vertrouwelijkheid=opgeheven&vertrouwelijkheid=vertrouwelijk&beperkteSet=false';
-      const path = `${listPath(log.person('geheim'))}&${repeated}`;
-      const { json } = await log.get(path, 'read:confidential');
+      const { json } = await log.get(`${log.listPath('geheim')}&${repeated}`, 'read:confidential');
       return found(actie, idsIn(json), true);
     },
   },
@@ -130,10 +123,8 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
     nl: 'Met `update:normal` wijzigt geen enkele actie van een verwerking met een vertrouwelijke actie',
     en: 'With `update:normal` a processing with a confidential action does not change, and none of its actions',
     test: async (log) => {
-      const common = { verwerkingId: randomUUID(), ...about(log, 'gemengd') };
-      await log.kept('gemengd a', common);
-      await log.kept('gemengd b', { ...common, vertrouwelijkheid: 'vertrouwelijk' });
-      await patch(log, common, { bewaartermijn: 'P9D' }, 403, 'update:normal');
+      const processing = await storeTwo(log, 'gemengd', { vertrouwelijkheid: 'vertrouwelijk' });
+      await patch(log, processing, { bewaartermijn: 'P9D' }, 403, 'update:normal');
       const now = await log.list('gemengd', EVERY, 'read:confidential');
       return now.some(({ bewaartermijn }) => bewaartermijn === 'P9D') ? 'one was changed' : undefined;
     },
@@ -146,9 +137,8 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
     nl: 'De bewaartermijn van alle acties van de verwerking wijzigt, en verder niets (F4415)',
     en: 'The retention period of all actions of the processing changes, and nothing else (F4415)',
     test: async (log) => {
-      const common = { verwerkingId: randomUUID(), ...about(log, 'termijn') };
-      for (const name of ['a', 'b']) await log.kept(`termijn ${name}`, common);
-      await patch(log, common, { bewaartermijn: 'P3D' }, 204, 'update:normal');
+      const processing = await storeTwo(log, 'termijn');
+      await patch(log, processing, { bewaartermijn: 'P3D' }, 204, 'update:normal');
       const now = await log.list('termijn');
       if (now.length !== 2 || now.some(({ bewaartermijn }) => bewaartermijn !== 'P3D')) return 'not all were changed';
       return now.every(
@@ -196,6 +186,10 @@ export const RETENTION = logChapter('B-CNF', ['Vertrouwelijkheid en bewaartermij
   },
 });
 
-function about(log: Log, name: string): JsonObject {
-  return { verwerkteObjecten: [objectOf(log.person(name))] };
+/** Stores two actions of one processing. */
+async function storeTwo(log: Log, name: string, other: JsonObject = {}): Promise<JsonObject> {
+  const processing = { verwerkingId: randomUUID() };
+  await log.store(name, processing);
+  await log.store(name, { ...processing, ...other });
+  return processing;
 }

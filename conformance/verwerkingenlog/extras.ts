@@ -1,9 +1,10 @@
 /** Optional features of a log: idempotent requests, inspection by citizens, a register of processing activities. */
 import { randomUUID } from 'node:crypto';
-import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
-import { objectsIn } from '../json-members.ts';
+import { type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
+import { objectsIn, textAt } from '../json-members.ts';
 import { LIFTED_PERSON, lifted } from './confidentiality.ts';
-import { EVERY, isActie, type Log, listPath, logChapter } from './log-case.ts';
+import { EVERY, isActie, type Log, logChapter } from './log-case.ts';
+import { LEFT_OUT } from './querying.ts';
 import { contract, vng } from './sources.ts';
 import type { Scope } from './subject.ts';
 
@@ -17,16 +18,15 @@ async function objects(
   as: Scope = 'read:normal',
   headers = {},
 ): Promise<readonly JsonObject[] | undefined> {
-  const path = listPath(log.person(name), {}, 'verwerkte-objecten');
+  const path = log.listPath(name, {}, 'verwerkte-objecten');
   const { status, json } = await log.call('GET', path, { as, headers });
   if (NOT_OFFERED.includes(status)) return undefined;
-  return objectsIn(json, 'results').filter(
-    ({ verwerkingsactie }) =>
-      isRecord(verwerkingsactie) && String(verwerkingsactie.verwerkingNaam).includes(log.subject.run),
+  return objectsIn(json, 'results').filter((one) =>
+    textAt(one, 'verwerkingsactie', 'verwerkingNaam')?.includes(log.subject.run),
   );
 }
 const ofActie = (found: readonly JsonObject[], { actieId }: JsonObject): JsonObject | undefined =>
-  found.find(({ verwerkingsactie }) => isRecord(verwerkingsactie) && verwerkingsactie.actieId === actieId);
+  found.find((one) => valueAt(one, ['verwerkingsactie', 'actieId']) === actieId);
 const absent = { skipped: 'verwerkte-objecten is not offered' };
 
 const activityOf = (log: Log, vertrouwelijkheid: string): [path: string, body: JsonObject] => [
@@ -47,10 +47,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     en: 'An `Idempotency-Key` with a different body gets 409',
     test: async (log) => {
       const headers = { 'idempotency-key': `cf-${log.subject.run}-1` };
-      const post = (wishes: JsonObject) => {
-        const [method, path, call] = log.storing('herhaald', wishes);
-        return log.call(method, path, { ...call, headers });
-      };
+      const post = (wishes: JsonObject) => log.call(...log.storing('herhaald', wishes, { headers }));
       const first = await post({});
       const { status, json } = await post({ actieNaam: 'Iets anders' });
       if (isActie(first.status, first.json) && isActie(status, json))
@@ -65,9 +62,8 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     needs: ['B-EXT-01'],
     test: async (log) => {
       const headers = { 'idempotency-key': `cf-${log.subject.run}-2` };
-      const [method, path, call] = log.storing('zelfde-sleutel');
-      const post = () => log.stored(method, path, { ...call, headers });
-      const [first, second] = [await post(), await post()];
+      const call = log.storing('zelfde-sleutel', {}, { headers });
+      const [first, second] = [await log.stored(...call), await log.stored(...call)];
       if (first.actieId !== second.actieId) return 'the answers have different ids';
       const { length } = await log.list('zelfde-sleutel');
       return length === 1 ? undefined : `${length} actions are in the list`;
@@ -84,10 +80,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       const object = ofActie(all, actie);
       if (object === undefined) return 'the action is missing';
       if (object.objectId !== log.person('gewoon')) return 'it is about another person';
-      const { verwerkingsactie } = object;
-      const shown = ['systeem', 'gebruiker', 'gegevensbron'].filter(
-        (name) => isRecord(verwerkingsactie) && typeof verwerkingsactie[name] === 'string',
-      );
+      const shown = LEFT_OUT.filter((name) => textAt(object, 'verwerkingsactie', name) !== undefined);
       return shown.length === 0 ? undefined : `it has ${shown.join(', ')}`;
     },
   },
@@ -118,7 +111,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       const [known] = objectsIn(await log.kept('gewoon'), 'verwerkteObjecten');
       const [secret] = objectsIn(await log.secret('geheim'), 'verwerkteObjecten');
       const { json } = await get(known?.verwerktObjectId, 200);
-      if (!isRecord(json) || json.objectId !== log.person('gewoon')) return 'it is a different one';
+      if (textAt(json, 'objectId') !== log.person('gewoon')) return 'it is a different one';
       for (const id of [secret?.verwerktObjectId, randomUUID()]) await get(id, 404);
       return undefined;
     },
@@ -135,8 +128,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       const verwerkingId = randomUUID();
       await log.kept('bekeken');
       await objects(log, 'bekeken', 'read:normal', { VerwerkingId: verwerkingId });
-      const path = listPath(log.person('bekeken'), EVERY);
-      const { json } = await log.get(path, 'read:confidential');
+      const { json } = await log.get(log.listPath('bekeken', EVERY), 'read:confidential');
       return objectsIn(json, 'results').some(({ verwerkingIdAfnemer }) => verwerkingIdAfnemer === verwerkingId)
         ? undefined
         : 'the log has no entry with that `verwerkingIdAfnemer`';
@@ -156,7 +148,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
       if (status !== 201) return `the answer has status ${status} instead of 201`;
       await log.expect(200, 'PUT', path, { as: 'register:write', body: { ...body, doel: 'Iets anders' } });
       const { json } = await log.get(path);
-      return isRecord(json) && json.doel === 'Iets anders' ? undefined : 'it was not replaced';
+      return textAt(json, 'doel') === 'Iets anders' ? undefined : 'it was not replaced';
     },
   },
   'B-EXT-08': {

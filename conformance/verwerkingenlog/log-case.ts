@@ -1,5 +1,5 @@
 /** Cases of the processing log: their calls, with every answer checked against the contract. */
-import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
 import { type CaseRun, Failed, Inconclusive, requireAvailable, writtenChapters } from '../case.ts';
 import type { Exchange } from '../exchange.ts';
 import { objectsIn } from '../json-members.ts';
@@ -10,13 +10,14 @@ interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
-type StoringCall = readonly [method: string, path: string, call: Call];
+export type LogCall = readonly [method: string, path: string, call?: Call];
 type Query = Readonly<Record<string, string>>;
 
 export type Log = ReturnType<typeof openLog>;
 
 /** All fields of actions that were never confidential. */
 export const NORMAL = { beperkteSet: 'false', vertrouwelijkheid: 'normaal' };
+export const LIMITED = { beperkteSet: 'true', vertrouwelijkheid: 'normaal' };
 export const EVERY = { beperkteSet: 'false', vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
 
 /** Without an action nothing else can be tested. */
@@ -34,14 +35,16 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
     subject,
     /** An identifier that belongs to nobody. */
     person: (name: string): string => personOf(subject, name),
-    whole: (person: string, wishes?: JsonObject): JsonObject => wholeActie(subject, person, wishes),
+    whole: (name: string, wishes?: JsonObject): JsonObject => wholeActie(subject, personOf(subject, name), wishes),
+    listPath: (name: string, query: Query = {}, of = 'verwerkingsacties'): string =>
+      `/${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: log.person(name), ...query })}`,
     async call(method: string, path: string, { as, body, headers }: Call = {}): Promise<Exchange> {
       const at = await ask({
         to: base + path,
         method,
-        headers: { ...(method === 'GET' ? processingHeaders : {}), ...headers },
-        ...(as === undefined ? {} : { as }),
-        ...(body === undefined ? {} : { body }),
+        headers: { ...(method === 'GET' && processingHeaders), ...headers },
+        as,
+        body,
       });
       const [bare = ''] = path.split('?');
       contract.judge(bare, at);
@@ -64,22 +67,20 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
      * Stores an action: dependent cases need the action, not the status of the answer.
      * @throws {Failed} when there is none
      */
-    async stored(...[method, path, call]: StoringCall): Promise<JsonObject> {
-      const at = await log.call(method, path, call);
+    async stored(...call: LogCall): Promise<JsonObject> {
+      const at = await log.call(...call);
       if (isActie(at.status, at.json)) return at.json;
       requireAvailable(at);
-      throw new Failed(`${method} gets status ${at.status} and no action`);
+      throw new Failed(`${at.method} gets status ${at.status} and no action`);
     },
-    storing: (name: string, wishes?: JsonObject, as: Scope = 'create:normal'): StoringCall =>
-      storingCall(log.whole(log.person(name), wishes), as),
+    storing: (name: string, wishes?: JsonObject, call?: Call): LogCall => storingCall(log.whole(name, wishes), call),
     /**
      * Stores an action of the run, which is deleted at the end.
      * @throws {Inconclusive} when that fails
      */
-    async store(name: string, wishes: JsonObject = {}): Promise<JsonObject> {
-      const as = wishes.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal';
-      const body = log.whole(log.person(name), wishes);
-      const { status, json } = await log.call(...storingCall(body, as));
+    async store(name: string, wishes?: JsonObject): Promise<JsonObject> {
+      const body = log.whole(name, wishes);
+      const { status, json } = await log.call(...storingCall(body));
       if (isActie(status, json)) return { ...body, ...json };
       throw new Inconclusive(`no action could be stored: status ${status}`);
     },
@@ -96,7 +97,7 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
      * @throws {Failed} when there is no list
      */
     async list(name: string, query: Query = NORMAL, as?: Scope): Promise<readonly JsonObject[]> {
-      const { json } = await log.get(listPath(log.person(name), query), as);
+      const { json } = await log.get(log.listPath(name, query), as);
       return objectsIn(json, 'results').filter((one) => one.verwerkingNaam === `Conformancetest ${subject.run}`);
     },
     /** The ids in that list. */
@@ -107,12 +108,10 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
   return log;
 }
 
-export function storingCall(body: unknown, as: Scope = 'create:normal'): StoringCall {
-  return ['POST', '/verwerkingsacties', { as, body }];
-}
-
-export function listPath(person: string, query: Query = {}, of = 'verwerkingsacties'): string {
-  return `/${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: person, ...query })}`;
+/** The call that stores an action, by default with the scope for its confidentiality. */
+export function storingCall(body: JsonObject, call?: Call): LogCall {
+  const as = body.vertrouwelijkheid === 'vertrouwelijk' ? 'create:confidential' : 'create:normal';
+  return ['POST', '/verwerkingsacties', { as, body, ...call }];
 }
 
 export function actiePath({ actieId }: JsonObject): string {
@@ -127,6 +126,11 @@ export function verwerkingPath({ verwerkingId }: JsonObject): string {
 /** The ids of the actions in a list. */
 export function idsIn(json: unknown): readonly unknown[] {
   return objectsIn(json, 'results').map(({ actieId }) => actieId);
+}
+
+/** The names of the members that an answer does not have as given. */
+export function differing(given: JsonObject, answer: unknown): readonly string[] {
+  return Object.keys(given).filter((name) => JSON.stringify(valueAt(answer, [name])) !== JSON.stringify(given[name]));
 }
 
 /** The message about an action's presence in a list. The action is stored first, and then the list is read. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord, type JsonObject } from '../../src/lib/json/json-value.ts';
+import { isRecord, type JsonObject, valueAt } from '../../src/lib/json/json-value.ts';
 import { isUuid } from '../../src/lib/patterns.ts';
-import { objectsIn } from '../json-members.ts';
-import { isActie, type Log, logChapter, storingCall } from './log-case.ts';
+import { objectsIn, textAt } from '../json-members.ts';
+import { differing, isActie, type Log, logChapter, storingCall } from './log-case.ts';
 import { vng } from './sources.ts';
 import { daysAgo, objectOf } from './subject.ts';
 
@@ -50,7 +50,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     en: '`tijdstipRegistratie` is the time of recording',
     test: async (log) => {
       const { json } = await log.call(...log.storing('registratie'));
-      const at = Date.parse(String(isRecord(json) ? json.tijdstipRegistratie : ''));
+      const at = Date.parse(textAt(json, 'tijdstipRegistratie') ?? '');
       return Math.abs(Date.now() - at) < MOST_APART_MS ? undefined : 'it is not the current time';
     },
   },
@@ -59,17 +59,15 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     nl: 'Het antwoord heeft elk veld met de opgegeven waarde',
     en: 'The answer has each field with the given value',
     test: async (log) => {
-      const sent = log.whole(log.person('zelfde'));
+      const sent = log.whole('zelfde');
       const { json } = await log.call(...storingCall(sent));
       const { tijdstip: _, verwerkteObjecten: __, ...fields } = sent;
-      const other = Object.keys(fields).filter((name) => !isRecord(json) || json[name] !== fields[name]);
+      const other = differing(fields, json);
       if (other.length > 0) return `not the same: ${other.join(', ')}`;
       const [object] = objectsIn(json, 'verwerkteObjecten');
-      const [given] = objectsIn(sent, 'verwerkteObjecten');
-      const differs = Object.entries(given ?? {}).find(
-        ([name, value]) => JSON.stringify(object?.[name]) !== JSON.stringify(value),
-      );
-      return differs === undefined ? undefined : `not the same: verwerkteObjecten.0.${differs[0]}`;
+      const [given = {}] = objectsIn(sent, 'verwerkteObjecten');
+      const [differs] = differing(given, object);
+      return differs && `not the same: verwerkteObjecten.0.${differs}`;
     },
   },
   'B-LOG-06': {
@@ -90,9 +88,9 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     test: async (log) => {
       const given = daysAgo(3).replace('Z', '+05:30');
       const { json } = await log.call(...log.storing('tijdzone', { tijdstip: given }));
-      const { tijdstip } = isRecord(json) ? json : {};
-      if (String(tijdstip).endsWith('+05:30') && Date.parse(String(tijdstip)) === Date.parse(given)) return undefined;
-      return `${given} became ${String(tijdstip)}`;
+      const tijdstip = String(valueAt(json, ['tijdstip']));
+      if (tijdstip.endsWith('+05:30') && Date.parse(tijdstip) === Date.parse(given)) return undefined;
+      return `${given} became ${tijdstip}`;
     },
   },
   'B-LOG-08': {
@@ -100,8 +98,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     nl: 'Een vertrouwelijke actie wordt vastgelegd (F6624)',
     en: 'A confidential action is stored (F6624)',
     test: async (log) => {
-      const secret = log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }, 'create:confidential');
-      const { vertrouwelijkheid } = await log.stored(...secret);
+      const { vertrouwelijkheid } = await log.stored(...log.storing('geheim', { vertrouwelijkheid: 'vertrouwelijk' }));
       return vertrouwelijkheid === 'vertrouwelijk' ? undefined : 'it is not confidential';
     },
   },
@@ -111,7 +108,7 @@ export const LOGGING = logChapter('B-LOG', ['Vastleggen', 'Logging'], {
     en: 'A new action cannot be `opgeheven`, whatever the scope',
     test: async (log) => {
       for (const as of ['create:normal', 'create:confidential'] as const)
-        await log.expect(403, ...log.storing('opgeheven', { vertrouwelijkheid: 'opgeheven' }, as));
+        await log.expect(403, ...log.storing('opgeheven', { vertrouwelijkheid: 'opgeheven' }, { as }));
     },
   },
   'B-LOG-10': {

@@ -2,9 +2,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { PROCESSING_LOG_SCOPES } from '../../src/lib/processing-log-scopes.ts';
-import { Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { Inconclusive, Skipped, type Undoing } from '../case.ts';
 import type { Tokens } from '../commands/token-file.ts';
-import { type ContractWalk, walkContract } from '../contract.ts';
+import { walkContract } from '../contract.ts';
 import type { Client } from '../exchange.ts';
 
 export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
@@ -12,26 +12,13 @@ export type Scope = (typeof PROCESSING_LOG_SCOPES)[number];
 /** Identifier type of this run, which no person has. */
 export const KIND = 'conformance';
 
-export interface LogSubject extends SuiteSubject {
-  readonly base: string;
-  readonly tokens: Tokens;
-  /** Identifies this run in its data: eight hexadecimal digits. */
-  readonly run: string;
-  readonly activity: string;
-  readonly contract: ContractWalk;
-  /** Actions that cases share, by name. */
-  readonly kept: Map<string, Promise<JsonObject>>;
-  /** Addresses of actions written and not yet deleted, each with the scope that deletes it. */
-  readonly written: Map<string, Scope>;
-  /** Headers with which a caller states the processing for which it reads. */
-  readonly processingHeaders: Readonly<Record<string, string>>;
-}
+export type LogSubject = ReturnType<typeof readLogSubject>;
 
 /**
  * @param base address of the log, such as `https://log.example/verwerkingenlog/v1`
  * @param oin of the caller, for a log that requires the header
  */
-export function readLogSubject(base: string, client: Client, tokens: Tokens, oin?: string): LogSubject {
+export function readLogSubject(base: string, client: Client, tokens: Tokens, oin?: string) {
   const root = base.replace(/(?<!\/)\/+$/, '');
   const contract = walkContract('verwerkingenlog.yaml');
   const written = new Map<string, Scope>();
@@ -39,20 +26,24 @@ export function readLogSubject(base: string, client: Client, tokens: Tokens, oin
     client,
     contract,
     fault: contract.fault,
+    /** Addresses of actions written and not yet deleted, each with the scope that deletes it. */
     written,
     tokens,
     base: root,
     values: { base: root },
+    /** Identifies this run in its data: eight hexadecimal digits. */
     run: randomUUID().slice(0, 8),
     activity: randomUUID(),
-    kept: new Map(),
+    /** Actions that cases share, by name. */
+    kept: new Map<string, Promise<JsonObject>>(),
+    /** Headers with which a caller states the processing for which it reads. */
     processingHeaders: {
       ...(oin === undefined ? {} : { OIN: oin }),
       VerwerkingId: randomUUID(),
       Vertrouwelijkheid: 'normaal',
       Bewaartermijn: 'P1D',
     },
-    async undo({ client: late }) {
+    async undo({ client: late }: Undoing) {
       let undone = 0;
       let reason = '';
       for (const [to, as] of written) {
