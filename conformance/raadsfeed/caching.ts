@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange.ts';
-import { contract, otherTag, rfc } from './sources.ts';
+import { contract, fetchStandard, otherTag, rfc } from './sources.ts';
 import { feedChapters } from './subject.ts';
 
 /** Addresses whose answers can be requested again. */
@@ -114,11 +114,7 @@ export const CACHING = feedChapters('C-FEED-01')(
       check: (_, { answers: [answer] }) => ({ seen: `status ${answer?.status}` }),
     },
     'C-HTTP-08': {
-      open: {
-        document: 'Fetch Living Standard',
-        clause: '3.3.3 HTTP responses',
-        quote: 'Indicates whether the response can be shared',
-      },
+      open: fetchStandard('3.3.3 HTTP responses', 'Indicates whether the response can be shared'),
       nl: 'Of een webpagina de feed mag lezen (CORS)',
       en: 'Whether a web page may read the feed (CORS)',
       ask: [{ to: '{feed}?limit=1', headers: { origin: 'https://herbruiker.example' } }],

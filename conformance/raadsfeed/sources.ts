@@ -26,3 +26,5 @@ export const encoded = contract(
 
 /** Server-sent events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 export const html = clausesOf('HTML Living Standard');
+
+export const fetchStandard = clausesOf('Fetch Living Standard');

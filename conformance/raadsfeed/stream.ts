@@ -1,6 +1,6 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
 import { type Finding, firstFault } from '../case.ts';
-import { jsonIn } from '../client.ts';
+import { bytesOf, jsonIn } from '../client.ts';
 import type { Ask, StreamReading } from '../exchange.ts';
 import { objectsIn, textAt } from '../json-members.ts';
 import { after } from './pages.ts';
@@ -55,10 +55,6 @@ async function eachEvent(
   return firstFault(events, at, judge);
 }
 
-function parsed(text = ''): unknown {
-  return jsonIn(Buffer.from(text));
-}
-
 export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
   'C-STR-01': {
     must: streamRule('Content type is `text/event-stream`'),
@@ -80,7 +76,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
     needs: ['C-STR-01', 'C-FEED-01'],
     check: (subject) =>
       eachEvent(subject, ({ id, data }) => {
-        const record = parsed(data);
+        const record = jsonIn(bytesOf(data));
         if (isRecord(record) && String(record.sequenceNumber) === id) return undefined;
         return `an event with id ${id} does not have that record`;
       }),
@@ -107,9 +103,9 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       const known = new Map(
         subject.history.records.map(({ record }) => [String(record.sequenceNumber), JSON.stringify(record)] as const),
       );
-      return eachEvent(subject, ({ id = '', data = '' }) => {
+      return eachEvent(subject, ({ id = '', data }) => {
         const record = known.get(id);
-        if (record === undefined || JSON.stringify(parsed(data)) === record) return undefined;
+        if (record === undefined || JSON.stringify(jsonIn(bytesOf(data))) === record) return undefined;
         return `event ${id} has a different record from the feed`;
       });
     },
@@ -157,7 +153,7 @@ export const STREAM = feedChapters('C-STR-02')('C-STR', ['Stroom', 'Stream'], {
       const to = pageAddress(subject.values.stream, { resourceType: 'Vergadering' });
       const headers = { 'last-event-id': String(Number(meeting.record.sequenceNumber) - 1) };
       const at = await reading(subject, SEVERAL, { to, headers });
-      const records = eventsOf(at.text).map(({ data }) => parsed(data));
+      const records = eventsOf(at.text).map(({ data }) => jsonIn(bytesOf(data)));
       if (records.length === 0) return { failed: 'no event came', at };
       if (records.every((record) => isRecord(record) && record.resourceType === 'Vergadering')) return undefined;
       return { failed: 'an event has another resource type', at };

@@ -65,8 +65,6 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
   const history = await walk(client, feed);
   const snapshot = await walk(client, snapshotUrl);
   const carried = organisationsOf(service);
-  const [first] = carried;
-  const organisation = first ?? textAt(history.records[0]?.record.resource, 'organisatiecode');
   return {
     client,
     fault: readContract('raadsfeed.yaml'),
@@ -80,7 +78,7 @@ export async function readSubject(base: string, client: Client): Promise<FeedSub
       feed,
       snapshot: snapshotUrl,
       stream: addressOf('streamUrl', 'feed/stream'),
-      organisation,
+      organisation: carried[0] ?? textAt(history.records[0]?.record.resource, 'organisatiecode'),
       // Matches the pattern, but no municipality has it.
       otherOrganisation: ['gm0000', 'gm9999', 'gm9998'].find((code) => !carried.includes(code)),
       cursor: textAt(history.pages[0]?.page, 'cursor'),
