@@ -10,9 +10,9 @@ import type { Suite, SuiteDescription, SuiteSubject } from '../case.ts';
 import type { ClientNeeds } from '../client.ts';
 import type { Client } from '../exchange.ts';
 import { createMask, visible } from '../mask.ts';
-import { quoted } from '../report/report.ts';
+import { makeReport, quoted } from '../report/report.ts';
 import { longestRunMs, type RunLimit, startLimit, USUAL_RATE, unlessAborted } from '../run-limit.ts';
-import type { CaseResult } from '../run-suite.ts';
+import { type CaseResult, runSuite } from '../run-suite.ts';
 import { compareReports, differences } from './reports.ts';
 import { exitAfter, exitSoon, watchProcess } from './run-end.ts';
 import { PROGRAM, readText, runTool, type ToolContext } from './tool.ts';
@@ -142,11 +142,7 @@ export async function testSuite<Subject extends SuiteSubject>(
   if (baseline !== undefined && baseline.suite !== suite.name)
     throw new UsageError(`--baseline: ${options.baseline} is a report of another suite`);
   const signer = options.sign === undefined ? undefined : await readSigner(options.sign);
-  const [{ createClient }, { runSuite }, { makeReport }] = await Promise.all([
-    import('../client.ts'),
-    import('../run-suite.ts'),
-    import('../report/report.ts'),
-  ]);
+  const { createClient } = await import('../client.ts');
   const connect = (signal: AbortSignal, whole?: { save: string | undefined; limit: RunLimit }): Client =>
     createClient({ ...needs, subject: tested, rate: options.rate, signal, proxy, ...whole });
   const say = (text: string): void => output.progress(visible(text));
