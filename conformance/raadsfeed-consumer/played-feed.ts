@@ -80,7 +80,8 @@ export class PlayedFeed {
   ): void {
     const { kind = 'Informatieobject', code = this.organisatiecode } = named;
     const data = { ...playedContent(id, code, kind), ...more };
-    this.add({ op: 'upsert', contentHash: contentHash(data), data }, id, kind, code);
+    const resource = { organisatiecode: code, bronidentificatie: id };
+    this.add({ op: 'upsert', resourceType: kind, resource, contentHash: contentHash(data), data }, id);
   }
 
   delete(id: string): void {
@@ -101,17 +102,13 @@ export class PlayedFeed {
     this.add({ ...redaction, geredigeerdeSequenceNumbers: held.map(({ sequenceNumber }) => sequenceNumber) }, id);
   }
 
-  /** Adds a record verbatim. */
-  add(
-    record: JsonObject & { readonly op: string },
-    id: string,
-    kind: ResourceType = 'Informatieobject',
-    code = this.organisatiecode,
-  ): void {
+  /** Adds a record verbatim, about a document unless it says otherwise. */
+  add(record: JsonObject & { readonly op: string }, id: string): void {
     const sequenceNumber = this.head + 1;
-    const resource = { organisatiecode: code, bronidentificatie: id };
+    const resource = { organisatiecode: this.organisatiecode, bronidentificatie: id };
     const storedAt = new Date().toISOString();
-    this.records = [...this.records, { sequenceNumber, resourceType: kind, resource, storedAt, ...record }];
+    const usual = { sequenceNumber, resourceType: 'Informatieobject', resource, storedAt };
+    this.records = [...this.records, { ...usual, ...record }];
   }
 
   /** From now on every earlier cursor is refused. */
