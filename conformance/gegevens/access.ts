@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Asking, type Expectation, Skipped } from '../case.ts';
+import { type Expectation, Skipped } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { bytesOf, jsonIn } from '../client.ts';
 import type { Ask } from '../exchange.ts';
@@ -58,10 +58,7 @@ const named =
  * A request that must be refused because of its token.
  * @param more further requirements on the 401, or another status
  */
-const refusesToken = (
-  ask: (subject: GegevensSubject) => Ask | Promise<Ask>,
-  more: Expectation = {},
-): Asking<GegevensSubject> => ({
+const refusesToken = (ask: (subject: GegevensSubject) => Ask | Promise<Ask>, more: Expectation = {}) => ({
   needs: ['A-ACC-01'],
   ask: [ask],
   expect: { status: [401], ...more },

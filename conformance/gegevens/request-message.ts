@@ -1,14 +1,13 @@
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import type { Asking } from '../case.ts';
 import { rfc } from '../clause.ts';
 import { contract, ddas, errors, request } from './sources.ts';
-import { type GegevensSubject, gegevensChapter, isMuch, signed } from './subject.ts';
+import { gegevensChapter, isMuch, signed } from './subject.ts';
 
 /**
  * A well-signed body that must be refused. The source mostly leaves open which faults are syntactic (400) and which
  * semantic (422).
  */
-const refusesBody = (body: unknown, status: readonly number[] = [400, 422]): Asking<GegevensSubject> => ({
+const refusesBody = (body: unknown, status: readonly number[] = [400, 422]) => ({
   ask: [signed({ body })],
   expect: { status },
 });

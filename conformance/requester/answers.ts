@@ -3,12 +3,12 @@ import { rfc } from '../clause.ts';
 import { answer, ddas, oneState, paging, signing, signingPage } from '../gegevens/sources.ts';
 import { PLANTED } from '../signature/planted.ts';
 import type { ScenarioName } from './scenarios.ts';
-import { type Judging, judged, type Played, requesterChapter, TAKES_GOOD } from './subject.ts';
+import { judged, type Played, requesterChapter, TAKES_GOOD } from './subject.ts';
 
 const because = (refused: string | undefined): string => (refused === undefined ? '' : `: ${refused}`);
 
 /** If it counts records, it must count all of the supplier's. */
-const takes = (scenario: ScenarioName): Judging =>
+const takes = (scenario: ScenarioName) =>
   judged(scenario, ({ accepted, refused, records }, { suppliers }) => {
     if (!accepted) return `it refused a good answer${because(refused)}`;
     const expected = suppliers.recordsOf(scenario);
@@ -16,10 +16,10 @@ const takes = (scenario: ScenarioName): Judging =>
     return `it counts ${records} records, and was given ${expected}`;
   });
 
-const refuses = (scenario: ScenarioName): Judging =>
+const refuses = (scenario: ScenarioName) =>
   judged(scenario, ({ accepted }) => (accepted ? 'it accepted the answer' : undefined));
 
-const seen = (scenario: ScenarioName): Judging =>
+const seen = (scenario: ScenarioName) =>
   judged(scenario, ({ accepted, refused }) => ({
     seen: accepted ? 'it accepts such an answer' : `it refuses such an answer${because(refused)}`,
   }));

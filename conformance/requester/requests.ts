@@ -5,22 +5,21 @@ import { rfc } from '../clause.ts';
 import { ddas, MOST_RECORDS, request } from '../gegevens/sources.ts';
 import { messageChapter } from '../signature/suite.ts';
 import { QUARTER, type ScenarioName } from './scenarios.ts';
-import { type Judging, orderOf, type RequesterSubject, requesterChapter } from './subject.ts';
+import { orderOf, type RequesterSubject, requesterChapter } from './subject.ts';
 import type { ReceivedRequest } from './suppliers.ts';
 
 /** A rule that every request must follow. */
-const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined): Judging => ({
+const every = (judge: (request: ReceivedRequest, subject: RequesterSubject) => string | undefined) => ({
   needs: [],
-  check: async (subject) => {
-    return firstFault(
+  check: async (subject: RequesterSubject) =>
+    firstFault(
       await subject.requests(),
       ({ shown }) => shown,
       (request) => {
         const fault = judge(request, subject);
         return fault && `${request.message.name}: ${fault}`;
       },
-    );
-  },
+    ),
 });
 
 const headerOf = ({ message }: ReceivedRequest, name: string): string => message.values(name).join(', ');

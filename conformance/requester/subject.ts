@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Model } from '../../src/lib/exchange-model/model.ts';
 import { isRecord } from '../../src/lib/json/json-value.ts';
-import { type Asking, askingChapters, type Finding, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
+import { askingChapters, type Finding, Inconclusive, Skipped, type SuiteSubject } from '../case.ts';
 import { readContract } from '../contract.ts';
 import type { Client } from '../exchange.ts';
 import { type DrivenProgram, ProtocolError } from '../protocol.ts';
@@ -47,17 +47,12 @@ export interface RequesterSubject extends SuiteSubject, RequesterNeeds {
   readonly requests: () => Promise<readonly ReceivedRequest[]>;
 }
 
-export type Judging = Asking<RequesterSubject>;
-
 /** The prerequisite of all refusals. */
 export const TAKES_GOOD = 'R-ACC-01';
 export const requesterChapter = askingChapters<RequesterSubject>(TAKES_GOOD);
 
-export const judged = (
-  scenario: ScenarioName,
-  judge: (played: Played, subject: RequesterSubject) => Finding,
-): Judging => ({
-  check: async (subject) => judge(await subject.play(scenario), subject),
+export const judged = (scenario: ScenarioName, judge: (played: Played, subject: RequesterSubject) => Finding) => ({
+  check: async (subject: RequesterSubject) => judge(await subject.play(scenario), subject),
 });
 
 export function requesterSubject(needs: RequesterNeeds): RequesterSubject {

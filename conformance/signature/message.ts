@@ -27,7 +27,7 @@ export interface Trust {
   readonly anchors: readonly Certificate[];
   readonly at: Date;
   /** @throws {JadesError} certificate-revoked, revocation-unknown; absent: revocation is not checked */
-  readonly checkRevocation?: ((path: readonly Certificate[]) => Promise<void>) | undefined;
+  readonly checkRevocation?: (path: readonly Certificate[]) => Promise<void>;
 }
 
 export const SIGNATURE = 'nlgov-adr-payload-sig';

@@ -1,5 +1,5 @@
 /** Trust settings for the certificates of messages: the roots, a time, and where to look up their status. */
-import { type Certificate, parsePemCertificates, type Subject } from '../../src/lib/jades/certificate.ts';
+import { parsePemCertificates, type Subject } from '../../src/lib/jades/certificate.ts';
 import { isListed, readCrl } from '../../src/lib/jades/crl.ts';
 import { checkRevocation, createRevocationSource, type Fetch } from '../../src/lib/jades/revocation.ts';
 import type { Trust } from './message.ts';
@@ -22,6 +22,7 @@ const MOST_BYTES = 50 * 1024 * 1024;
 export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptions): Trust {
   const roots = parsePemCertificates(anchors);
   if (roots.length === 0) throw new TypeError('the file holds no root certificate');
+  if (fetch === undefined && lists.length === 0) return { anchors: roots, at };
   const statusOf =
     fetch === undefined
       ? listedIn(lists)
@@ -35,9 +36,8 @@ export function readTrust({ anchors, at, lists = [], fetch, signal }: TrustOptio
           ocspLateMs: DEADLINE_MS,
           crlTimeoutMs: DEADLINE_MS,
         });
-  const check = (path: readonly Certificate[]): Promise<void> =>
-    checkRevocation(path, statusOf, { mode: 'hard', deadlineMs: DEADLINE_MS });
-  return { anchors: roots, at, checkRevocation: fetch === undefined && lists.length === 0 ? undefined : check };
+  const options = { mode: 'hard', deadlineMs: DEADLINE_MS } as const;
+  return { anchors: roots, at, checkRevocation: (path) => checkRevocation(path, statusOf, options) };
 }
 
 /** The status according to the issuer's list; whoever provided the list vouches for its date. */
