@@ -65,8 +65,8 @@ export const ANSWERS = ldvChapter(
       en: 'Unreadable protobuf gets 400 with a protobuf error',
       needs: ['L-OTLP-02'],
       test: async (intake) => {
-        const whole = requestOf([intake.line()], 'protobuf');
-        const at = await intake.send([], { form: 'protobuf', body: whole.subarray(0, whole.length - 9) });
+        const body = requestOf([intake.line()], 'protobuf').subarray(0, -9);
+        const at = await intake.send([], { form: 'protobuf', body });
         if (at.status !== 400) return `the answer has status ${at.status}`;
         if (at.headers['content-type'] !== MEDIA_TYPES.protobuf)
           return `content type ${at.headers['content-type'] ?? '(none)'}`;

@@ -37,14 +37,13 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   const tested = requireAddress(url);
   const { tokenFile, activity } = options;
   if (tokenFile === undefined) throw new UsageError('--token-file is needed');
-  const [{ LDV }, { readTokenFile, requireAccess }, { LOGS, readLdvSubject, whatIsWritten }] = await Promise.all([
-    import('./suite.ts'),
+  const [{ readTokenFile, requireAccess }, { LOGS, readLdvSubject, whatIsWritten }] = await Promise.all([
     import('../commands/token-file.ts'),
     import('./subject.ts'),
   ]);
   const { tokens, secrets } = await readTokenFile(tokenFile, [LOGS]);
   await testSuite(context, {
-    suite: LDV,
+    suite: await suite(),
     options,
     tested,
     needs: { tokens, secrets },

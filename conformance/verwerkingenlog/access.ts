@@ -7,7 +7,6 @@ import { contract, oneApi, rfc, vng } from './sources.ts';
 import type { Scope } from './subject.ts';
 
 interface Functie {
-  readonly id: string;
   readonly nl: string;
   readonly en: string;
   readonly source: Clause;
@@ -32,17 +31,15 @@ const put = (actie: JsonObject): LogCall => {
 const patch = (actie: JsonObject, body: JsonObject): LogCall => ['PATCH', verwerkingPath(actie), { body }];
 
 /** F7446 has its own case: the texts contradict each other. */
-const FUNCTIES: readonly Functie[] = [
-  {
-    id: 'F6624',
+const FUNCTIES = {
+  F6624: {
     nl: 'Vertrouwelijk vastleggen',
     en: 'Logging something confidential',
     source: scoped('F6624', 'Autorisatiescope = `create:confidential`'),
     scopes: ['create:confidential'],
     call: (log) => log.storing('toegang', { vertrouwelijkheid: 'vertrouwelijk' }),
   },
-  {
-    id: 'F4086',
+  F4086: {
     nl: 'De beperkte set opvragen',
     en: 'Querying the limited set',
     source: oneApi(
@@ -52,8 +49,7 @@ const FUNCTIES: readonly Functie[] = [
     scopes: ['read:restricted', 'read:normal', 'read:confidential'],
     call: (log) => list(log, 'true', 'normaal'),
   },
-  {
-    id: 'F2525',
+  F2525: {
     nl: 'De beperkte set van opgeheven acties opvragen',
     en: 'Querying the limited set of lifted actions',
     source: oneApi(
@@ -63,8 +59,7 @@ const FUNCTIES: readonly Functie[] = [
     scopes: ['read:restricted', 'read:normal', 'read:confidential'],
     call: (log) => list(log, 'true', 'opgeheven'),
   },
-  {
-    id: 'F9787',
+  F9787: {
     nl: 'Alle velden opvragen',
     en: 'Querying all fields',
     source: oneApi(
@@ -74,68 +69,61 @@ const FUNCTIES: readonly Functie[] = [
     scopes: ['read:normal', 'read:confidential'],
     call: (log) => list(log, 'false', 'normaal'),
   },
-  {
-    id: 'F0143',
+  F0143: {
     nl: 'Vertrouwelijke acties opvragen',
     en: 'Querying confidential actions',
     source: scoped('F0143', 'Autorisatiescope `read:confidential` is nodig'),
     scopes: ['read:confidential'],
     call: (log) => list(log, 'false', 'vertrouwelijk'),
   },
-  {
-    id: 'F2969',
+  F2969: {
     nl: 'Vertrouwelijkheid wijzigen',
     en: 'Changing confidentiality',
     source: scoped('F2969', 'Autorisatiescope `update:confidential` is vereist'),
     scopes: ['update:confidential'],
     call: async (log) => patch(await ordinary(log), { vertrouwelijkheid: 'vertrouwelijk' }),
   },
-  {
-    id: 'F4415',
+  F4415: {
     nl: 'De bewaartermijn wijzigen',
     en: 'Changing the retention period',
     source: scoped('F4415', 'vereist: `update:normal`, `update:confidential`'),
     scopes: ['update:normal', 'update:confidential'],
     call: async (log) => patch(await ordinary(log), { bewaartermijn: 'P2D' }),
   },
-  {
-    id: 'F8316',
+  F8316: {
     nl: 'Een actie wijzigen',
     en: 'Changing an action',
     source: scoped('F8316', 'vereist: `update:normal` of `update:confidential`'),
     scopes: ['update:normal', 'update:confidential'],
     call: async (log) => put(await ordinary(log)),
   },
-  {
-    id: 'F3835',
+  F3835: {
     nl: 'Een vertrouwelijke actie wijzigen',
     en: 'Changing a confidential action',
     source: scoped('F3835', 'Autorisatiescope `update:confidential` is vereist'),
     scopes: ['update:confidential'],
     call: async (log) => put(await secret(log)),
   },
-  {
-    id: 'F9906',
+  F9906: {
     nl: 'Een actie verwijderen',
     en: 'Deleting an action',
     source: scoped('F9906', '`delete:normal` of `delete:confidential` is vereist'),
     scopes: ['delete:normal', 'delete:confidential'],
     call: async (log) => ['DELETE', actiePath(await ordinary(log))],
   },
-  {
-    id: 'F2265',
+  F2265: {
     nl: 'Een vertrouwelijke actie verwijderen',
     en: 'Deleting a confidential action',
     source: scoped('F2265', 'Autorisatiescope `delete:confidential` is vereist'),
     scopes: ['delete:confidential'],
     call: async (log) => ['DELETE', actiePath(await secret(log))],
   },
-];
+} satisfies Readonly<Record<string, Functie>>;
 
 /** Every function once, with everything it needs except a token. */
 const ALL: Functie['call'][] = [
   (log) => log.storing('toegang'),
-  ...FUNCTIES.filter(({ id }) => ['F4086', 'F4415', 'F8316', 'F9906'].includes(id)).map(({ call }) => call),
+  ...[FUNCTIES.F4086, FUNCTIES.F4415, FUNCTIES.F8316, FUNCTIES.F9906].map(({ call }) => call),
 ];
 
 /** @returns the scope that was not refused; scopes without a token are not tried */
@@ -161,7 +149,7 @@ async function refusedAll(log: Log, as?: 'other') {
   return undefined;
 }
 
-const ofFunction = FUNCTIES.map(({ id, nl, en, source, scopes, call }, i) => {
+const ofFunction = Object.entries<Functie>(FUNCTIES).map(([id, { nl, en, source, scopes, call }], i) => {
   const others = PROCESSING_LOG_SCOPES.filter((scope) => !scopes.includes(scope));
   const written = {
     must: source,

@@ -40,14 +40,13 @@ async function run(context: ToolContext, url: string | undefined, options: Optio
   const tested = requireAddress(url);
   const { tokens: file, oin } = options;
   if (file === undefined) throw new UsageError('--tokens is needed: a processing log answers nobody without one');
-  const [{ VERWERKINGENLOG }, { readTokenFile, requireAccess }, { readLogSubject, whatIsWritten }] = await Promise.all([
-    import('./suite.ts'),
+  const [{ readTokenFile, requireAccess }, { readLogSubject, whatIsWritten }] = await Promise.all([
     import('../commands/token-file.ts'),
     import('./subject.ts'),
   ]);
   const { tokens, secrets } = await readTokenFile(file, PROCESSING_LOG_SCOPES);
   await testSuite(context, {
-    suite: VERWERKINGENLOG,
+    suite: await suite(),
     options,
     tested,
     needs: { tokens, secrets },

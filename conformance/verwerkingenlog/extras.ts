@@ -12,13 +12,8 @@ const NOT_OFFERED = [404, 405, 501];
 const READ = 'GET /verwerkte-objecten';
 
 /** The processed objects of a person that this run wrote. */
-async function objects(
-  log: Log,
-  name: string,
-  as: Scope = 'read:normal',
-  headers = {},
-): Promise<readonly JsonObject[] | undefined> {
-  const path = log.listPath(name, {}, 'verwerkte-objecten');
+async function objects(log: Log, name: string, as: Scope = 'read:normal', headers = {}) {
+  const path = log.listPath(name, {}, '/verwerkte-objecten');
   const { status, json } = await log.call('GET', path, { as, headers });
   if (NOT_OFFERED.includes(status)) return undefined;
   return objectsIn(json, 'results').filter((one) =>
@@ -27,7 +22,6 @@ async function objects(
 }
 const ofActie = (found: readonly JsonObject[], { actieId }: JsonObject): JsonObject | undefined =>
   found.find((one) => valueAt(one, ['verwerkingsactie', 'actieId']) === actieId);
-const absent = { skipped: 'verwerkte-objecten is not offered' };
 
 const activityOf = (log: Log, vertrouwelijkheid: string): [path: string, body: JsonObject] => [
   `/verwerkingsactiviteiten/${log.subject.activity}`,
@@ -76,7 +70,7 @@ export const EXTRAS = logChapter('B-EXT', ['Functies die een log kan aanbieden',
     test: async (log) => {
       const actie = await log.kept('gewoon');
       const all = await objects(log, 'gewoon');
-      if (all === undefined) return absent;
+      if (all === undefined) return { skipped: 'verwerkte-objecten is not offered' };
       const object = ofActie(all, actie);
       if (object === undefined) return 'the action is missing';
       if (object.objectId !== log.person('gewoon')) return 'it is about another person';

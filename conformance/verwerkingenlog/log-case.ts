@@ -35,9 +35,9 @@ function openLog(subject: LogSubject, { ask }: CaseRun) {
     subject,
     /** An identifier that belongs to nobody. */
     person: (name: string): string => personOf(subject, name),
-    whole: (name: string, wishes?: JsonObject): JsonObject => wholeActie(subject, personOf(subject, name), wishes),
-    listPath: (name: string, query: Query = {}, of = 'verwerkingsacties'): string =>
-      `/${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: log.person(name), ...query })}`,
+    whole: (name: string, wishes?: JsonObject): JsonObject => wholeActie(subject, name, wishes),
+    listPath: (name: string, query: Query = {}, of = '/verwerkingsacties'): string =>
+      `${of}?${new URLSearchParams({ objecttype: 'persoon', soortObjectId: KIND, objectId: log.person(name), ...query })}`,
     async call(method: string, path: string, { as, body, headers }: Call = {}): Promise<Exchange> {
       const at = await ask({
         to: base + path,

@@ -191,7 +191,7 @@ export const QUERYING = logChapter('B-QRY', ['Opvragen', 'Querying'], {
     needs: ['B-QRY-13'],
     test: async (log) => {
       const path = actiePath(await log.kept('gewoon'));
-      const named = (name: string): string => `${path}${log.listPath(name).replace(/^[^?]*/, '')}`;
+      const named = (name: string): string => log.listPath(name, {}, path);
       await log.get(named('gewoon'), 'read:restricted');
       for (const wrong of [path, named('tweede')]) await log.get(wrong, 'read:restricted', 404);
     },

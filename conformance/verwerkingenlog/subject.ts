@@ -44,21 +44,19 @@ export function readLogSubject(base: string, client: Client, tokens: Tokens, oin
       Bewaartermijn: 'P1D',
     },
     async undo({ client: late }: Undoing) {
-      let undone = 0;
-      let reason = '';
+      const failures: string[] = [];
       for (const [to, as] of written) {
         try {
           const { status } = await late.send({ to, method: 'DELETE', as });
-          if (status < 300) undone += 1;
-          else reason = `status ${status}`;
+          if (status >= 300) failures.push(`status ${status}`);
         } catch (error) {
           if (!(error instanceof Inconclusive || error instanceof Skipped)) throw error;
-          reason = error.message;
+          failures.push(error.message);
         }
       }
       if (written.size === 0) return undefined;
-      const left = written.size - undone;
-      return `deleted ${undone} of the run's actions${left === 0 ? '' : `; not deleted: ${left} (${reason})`}`;
+      const left = failures.length === 0 ? '' : `; not deleted: ${failures.length} (${failures.at(-1)})`;
+      return `deleted ${written.size - failures.length} of the run's actions${left}`;
     },
   };
 }
@@ -77,7 +75,8 @@ export function personOf({ run }: Pick<LogSubject, 'run'>, name: string): string
 }
 
 /** An action about one person with every field, changed as a case needs; `undefined` omits a field. */
-export function wholeActie({ run, activity }: LogSubject, person: string, wishes: JsonObject = {}): JsonObject {
+export function wholeActie(subject: LogSubject, name: string, wishes: JsonObject = {}): JsonObject {
+  const { run, activity } = subject;
   return {
     actieNaam: 'Conformancetest',
     handelingNaam: 'Proef',
@@ -97,7 +96,7 @@ export function wholeActie({ run, activity }: LogSubject, person: string, wishes
     verwerkingsactiviteitUrlAfnemer: 'https://conformance.example/afnemer',
     verwerkingIdAfnemer: randomUUID(),
     tijdstip: daysAgo(3),
-    verwerkteObjecten: [objectOf(person)],
+    verwerkteObjecten: [objectOf(personOf(subject, name))],
     ...wishes,
   };
 }
