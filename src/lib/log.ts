@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { isRecord } from './json/json-value.ts';
 
 export type Logger = Pick<
   pino.BaseLogger,
@@ -7,21 +8,34 @@ export type Logger = Pick<
 
 /** Headers that may hold secrets or personal identifiers; never logged. */
 const SECRET_HEADERS = ['authorization', 'fsc-authorization', 'cookie', 'set-cookie', 'nlgov-adr-payload-sig'];
-/** What may hold headers, by the names that Fastify, undici and we use. `*` would copy every member of every line: 16 us for a line instead of 2. */
-const HEADER_HOLDERS = ['req', 'request', 'res', 'response', 'reply', 'error', 'cause'];
-const SECRET_PATHS = SECRET_HEADERS.flatMap((name) =>
-  ['', ...HEADER_HOLDERS.map((holder) => `${holder}.`)].map((place) => `${place}headers["${name}"]`),
-);
+/** Also in the bindings of a child logger. `*` would cover every member, but copies all members of every line: 16 us for a line instead of 2. */
+const SECRET_PATHS = SECRET_HEADERS.flatMap((name) => [`headers["${name}"]`, `request.headers["${name}"]`]);
 
 export function createLogger(level: string, stream?: pino.DestinationStream): pino.Logger {
   const options = {
     level,
     base: null,
+    formatters: { log: hideInMembers },
     serializers: { err: (error: unknown) => logError(error) },
     redact: { paths: SECRET_PATHS, censor: '[hidden]' },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
   return stream === undefined ? pino(options) : pino(options, stream);
+}
+
+/** Hides them in the `headers` of any member of a line, and copies only such a member. Of `err` only listed members are logged. */
+function hideInMembers(line: Record<string, unknown>): Record<string, unknown> {
+  let shown = line;
+  for (const [name, member] of Object.entries(line)) {
+    if (name === 'err' || !isRecord(member) || !isRecord(member.headers)) continue;
+    const { headers } = member;
+    const hidden = SECRET_HEADERS.filter((header) => headers[header] !== undefined).map((header) => [
+      header,
+      '[hidden]',
+    ]);
+    shown = { ...shown, [name]: { ...member, headers: { ...headers, ...Object.fromEntries(hidden) } } };
+  }
+  return shown;
 }
 
 interface LoggedError {

@@ -7,7 +7,7 @@ import { newTraceContext } from '../lib/trace-context.ts';
 import { requireProofWriter } from '../proof/proof-log.ts';
 import { reveal } from './domain/encryption.ts';
 import { HISTORY_NAMES } from './domain/members.ts';
-import { actieAnswer, picker, type Versie } from './domain/verwerkingsactie.ts';
+import { actieAnswer, picker } from './domain/verwerkingsactie.ts';
 import { createOwnEntries } from './processing-log.ts';
 import { openVersionStore, type QueueForward, withMonths } from './store/append.ts';
 import { exportedVersions, hasConfidential, type Selection } from './store/exported-versions.ts';
@@ -48,7 +48,7 @@ export async function* exportLines(
   }
 }
 
-const pickHistory = picker<Versie, (typeof HISTORY_NAMES)[number]>(HISTORY_NAMES);
+const pickHistory = picker(HISTORY_NAMES);
 
 function describe({ from, to, verwerkingsactiviteitId, verwerkingId, history }: Selection): string {
   return [

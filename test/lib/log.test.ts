@@ -16,17 +16,17 @@ function open() {
   return { logger, lines };
 }
 
-it('hides secrets in headers, also within logged requests, answers and errors, without changing those', () => {
+it('hides secrets in headers, also within logged objects, without changing those objects', () => {
   const { logger, lines } = open();
   const headers = { ...secrets, accept: '*/*' };
-  const cause = Object.assign(new Error('refused'), { headers });
-  logger.info({ headers, request: { id: 7, headers }, cause, other: { status: 200, headers: null } }, 'asked');
+  const failed = Object.assign(new Error('refused'), { headers });
+  logger.info({ headers, request: { id: 7, headers }, failed, other: { status: 200, headers: null } }, 'asked');
   const shown = { ...hidden, accept: '*/*' };
   expect(lines).toMatchObject([
     {
       headers: shown,
       request: { id: 7, headers: shown },
-      cause: { headers: shown },
+      failed: { headers: shown },
       other: { status: 200 },
       msg: 'asked',
     },

@@ -2,7 +2,7 @@
 
 import { withOffset } from '../../lib/time.ts';
 import type { ProofRecord } from '../../proof/proof-log.ts';
-import { type MemberName, type Part, PROOF_FORMAT, provenNames } from './members.ts';
+import { type Part, PROOF_FORMAT, provenNames } from './members.ts';
 import { objectFields, picker, type Versie, verwerktObjectId } from './verwerkingsactie.ts';
 
 export const BASIS: Part = 'basis';
@@ -40,7 +40,7 @@ function proven(format: number): readonly ProvenPart[] {
   if (known !== undefined) return known;
   const parts = (['aanvullend', 'basis', 'intern'] as const).map((part) => ({
     part,
-    pick: picker<Versie, MemberName>(provenNames(part, format)),
+    pick: picker(provenNames(part, format)),
   }));
   formats.set(format, parts);
   return parts;
